@@ -1,9 +1,9 @@
 //! Prints the TypeScript declarations of tool lists:
 //! `cargo run -p belljar-catalog --example declarations -- crates/catalog/testdata`
 //!
-//! Each `NAME.json` in the folder is the `tools/list` answer of a server called `NAME`. What is
-//! printed is one valid file for `tsc --strict --noEmit`; with `--brief`, it is what a search with
-//! no words and detail `brief` says.
+//! Each `NAME.json` in the folder is the `tools/list` answer of a server called `NAME`. The output
+//! is one valid file for `tsc --strict --noEmit`; with `--brief`, it is the answer to a search
+//! without words at detail `brief`.
 
 #![expect(clippy::print_stdout, reason = "printing is what it is for")]
 

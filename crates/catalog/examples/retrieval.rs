@@ -1,7 +1,7 @@
 //! Prints how well tools are found: `cargo run -p belljar-catalog --example retrieval --release`
 //!
-//! The questions and the lists are in `testdata`. With `--misses`, it says which of the questions
-//! that are not held out have no right tool first, and what stands there.
+//! The questions and the lists are in `testdata`. With `--misses`, it lists the tuning questions
+//! for which no right tool comes first, and what comes first instead.
 
 #![expect(clippy::print_stdout, reason = "printing is what it is for")]
 
@@ -12,7 +12,7 @@ use belljar_catalog::Query;
 use measures::{catalog, lists, retrieval, tokens};
 use retrieval::{Engine, Question};
 
-/// Tools in an answer of those engines that have no answers of their own.
+/// Tools in an answer of the engines that have no answer format of their own.
 const RESULTS: usize = 5;
 
 fn main() {

@@ -1,9 +1,9 @@
 //! Prints what tools cost of a model's context:
 //! `cargo run -p belljar-catalog --example tokens --release`
 //!
-//! It compares the definitions of all tools with those of belljar's two and what a task looks up,
-//! over the tool lists in `testdata`. A task that needs `k` tools searches `k` times. Nobody is
-//! assumed to know a tool's name, or to find two tools with one search.
+//! It compares the definitions of all tools with belljar's two definitions plus what a task looks
+//! up, over the tool lists in `testdata`. A task that needs `k` tools searches `k` times. It
+//! assumes that nobody knows a tool's name, or finds two tools with one search.
 
 #![expect(clippy::print_stdout, reason = "printing is what it is for")]
 

@@ -2,8 +2,8 @@
 //! `cargo run -p belljar-catalog --example wit -- crates/catalog/testdata`
 //!
 //! Each `NAME.json` in the folder is the `tools/list` answer of a server called `NAME`. With
-//! `--time`, it says instead how long it takes from the definitions to the text, at the median of
-//! fifty times, and how many tools have typed arguments.
+//! `--time`, it prints instead the median time from the definitions to the text, over fifty runs,
+//! and how many tools have typed arguments.
 
 #![expect(clippy::print_stdout, reason = "printing is what it is for")]
 
@@ -16,7 +16,7 @@ use belljar_catalog::{
 use belljar_model::{EffectRules, ToolDefinition};
 use serde_json::Value;
 
-/// How often the time is taken.
+/// How many times it is measured.
 const TIMES: usize = 50;
 
 fn main() -> Result<(), Box<dyn Error>> {

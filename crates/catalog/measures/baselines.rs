@@ -1,23 +1,23 @@
-//! The searches that belljar's is compared with, as plain as people write them.
+//! The searches that belljar's is compared with, implemented in the usual plain way.
 
 use std::collections::BTreeMap;
 
 use belljar_catalog::Catalog;
 
-/// The words of a text: lower case, at whatever is neither letter nor digit.
+/// The words of a text, in lower case, split at anything but letters and digits.
 fn words(text: &str) -> Vec<String> {
     let words = text.split(|character: char| !character.is_alphanumeric()).filter(|word| !word.is_empty());
     words.map(str::to_lowercase).collect()
 }
 
-/// The best first; equals by path.
+/// The best first; equal scores are sorted by path.
 fn ranked(mut scores: Vec<(f64, String)>) -> Vec<String> {
     scores.retain(|(score, _)| *score > 0.0);
     scores.sort_by(|(one, path), (other, other_path)| other.total_cmp(one).then_with(|| path.cmp(other_path)));
     scores.into_iter().map(|(_, path)| path).collect()
 }
 
-/// Tools by how many of the question's words stand anywhere in their name or description.
+/// Tools by how many of the question's words occur anywhere in their name or description.
 pub fn substring(catalog: &Catalog, question: &str) -> Vec<String> {
     let asked = words(question);
     let score = |tool: &belljar_catalog::Tool| {
@@ -29,7 +29,7 @@ pub fn substring(catalog: &Catalog, question: &str) -> Vec<String> {
     ranked(catalog.tools().map(score).collect())
 }
 
-/// BM25 as the textbook has it (`k1` 1.2, `b` 0.75), over the tools' descriptions.
+/// Textbook BM25 (`k1` 1.2, `b` 0.75) over the tools' descriptions.
 pub struct Bm25 {
     documents: Vec<(String, Vec<String>)>,
     frequency: BTreeMap<String, f64>,

@@ -27,7 +27,7 @@ pub fn direct(lists: &[List]) -> usize {
     tokens::count(&definitions).iter().sum()
 }
 
-/// What it takes to look tools up, on average over the questions that these lists answer.
+/// The cost of looking tools up, averaged over the questions that these lists answer.
 pub struct LookUp {
     pub questions: usize,
     /// A search in words, and its answer: signatures.

@@ -1,5 +1,5 @@
-//! Odd tool definitions without end: schemas of every draft, as wrong and as hostile as a generator
-//! makes them.
+//! Generates endless odd tool definitions: schemas of every draft, as wrong and as hostile as
+//! possible.
 //!
 //! The same seed gives the same definitions, on every machine.
 

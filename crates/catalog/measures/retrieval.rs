@@ -6,9 +6,9 @@ use belljar_catalog::{Catalog, Query};
 
 use super::{baselines, testdata};
 
-/// Every so many questions, one is held out: it was not looked at while the ranking was tuned.
+/// Every so many questions, one is held out: it was not used while the ranking was tuned.
 const HELD_OUT_EVERY: usize = 3;
-/// As far down as an engine's answer is looked at.
+/// How far down an engine's answer is examined.
 const DEPTH: usize = 20;
 
 /// A question, and the tools that answer it: any of them is right.
@@ -23,13 +23,12 @@ pub fn questions() -> Vec<Question> {
     read("retrieval/questions.tsv")
 }
 
-/// What a person says who has not seen the tools. What it means was written down (`src/intents.rs`)
-/// with these in view.
+/// Wishes of a person who has not seen the tools. `src/intents.rs` was written with these in view.
 pub fn wishes() -> Vec<Question> {
     read("retrieval/wishes.tsv")
 }
 
-/// The same, with which nothing was tuned.
+/// The same, but not used for tuning.
 pub fn wishes_held_out() -> Vec<Question> {
     read("retrieval/wishes-held-out.tsv")
 }
@@ -62,7 +61,7 @@ fn belljar(catalog: &Catalog, question: &str) -> Vec<String> {
     catalog.search(&query).results.iter().map(|found| found.path.to_string()).collect()
 }
 
-/// How an engine did.
+/// An engine's figures.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct Figures {
     pub questions: f64,

@@ -9,8 +9,8 @@ use std::{
 
 /// The tokens of each text.
 ///
-/// A Rust tokenizer would do as well, but the features that it asks of shared crates would compile
-/// all of wasmtime anew.
+/// A Rust tokenizer would do as well, but the features that it enables in shared crates would make
+/// wasmtime compile again.
 pub fn count<T: AsRef<str>>(texts: &[T]) -> Vec<usize> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/servers/tokens.mjs");
     let mut node = Command::new("node")

@@ -1,4 +1,4 @@
-//! What the catalogue answers: as JSON for programs, and as text for a model.
+//! The catalogue's answers: as JSON for programs, and as text for a model.
 
 use std::fmt::Write as _;
 
@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// Bytes of a text per token, in tenths. Signatures and declarations of real tools have 4.1 to 4.4
-/// in o200k; fewer are taken, so that a budget is kept rather than passed.
+/// in o200k; a lower value is used so that a budget is kept.
 const TENTHS_OF_BYTES_PER_TOKEN: usize = 36;
 
 /// About how many tokens a text takes: its bytes by 3.6, rounded up.
@@ -22,7 +22,7 @@ pub fn estimate_tokens(text: &str) -> usize {
     (text.len() * 10).div_ceil(TENTHS_OF_BYTES_PER_TOKEN)
 }
 
-/// How many bytes a budget of tokens pays for.
+/// How many bytes fit into a budget of tokens.
 pub(crate) fn bytes_for(tokens: usize) -> usize {
     tokens.saturating_mul(TENTHS_OF_BYTES_PER_TOKEN) / 10
 }
@@ -32,15 +32,15 @@ pub(crate) fn bytes_for(tokens: usize) -> usize {
 pub struct Answer {
     /// The tools, the best first; in a catalogue, server by server.
     pub results: Vec<Found>,
-    /// How many more there are that neither the limit nor the budget had room for.
+    /// How many more there are that did not fit into the limit or the budget.
     pub omitted: usize,
-    /// The servers whose tools are not known, whatever was asked for.
+    /// The servers whose tools are not known, whatever the query was.
     pub unavailable: Vec<Unavailable>,
-    /// What else the asker should know: a server that does not exist, a budget too small. Mostly
-    /// nothing.
+    /// Further notes: a server that does not exist, a budget that is too small. Usually empty.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// Whether the text only names the unavailable servers: what was asked for was found in others.
+    /// Whether the text only names the unavailable servers, because other servers had what was
+    /// asked for.
     #[serde(skip)]
     pub(crate) is_brief_on_unavailable: bool,
     /// In a catalogue, each server with its count.
@@ -49,7 +49,7 @@ pub struct Answer {
     /// How to get what was left out.
     #[serde(skip)]
     pub(crate) more: String,
-    /// How many of what was left out have little to do with what was asked for.
+    /// How many of the omitted tools have little to do with the query.
     #[serde(skip)]
     pub(crate) weak: usize,
 }
@@ -65,24 +65,23 @@ pub struct Found {
     pub tool: String,
     /// What it may change.
     pub effect: Effect,
-    /// The first sentence of its description; absent where only names were asked for.
+    /// The first sentence of its description; absent if only names were requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
-    /// The signature on one line, or the whole declaration where all was asked for; absent where
+    /// The signature on one line, or the whole declaration if everything was requested; absent if
     /// only names were.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub declaration: Option<String>,
-    /// Whether its server keeps one state for all calls, so that those which overlap may mix.
+    /// Whether its server keeps one state for all calls, so that overlapping calls may mix.
     #[serde(skip_serializing_if = "is_false")]
     pub stateful: bool,
-    /// Where its paths may lead, where its owner says so.
+    /// Where its paths may lead, if its owner says so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub folders: Option<String>,
-    /// What its server is started with, where that says where its paths may lead.
+    /// Its server's start arguments, if they say where its paths may lead.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub started_with: Option<String>,
-    /// What else is worth knowing of it before a call: lines on its description and its arguments.
-    /// Of the best, where there is room.
+    /// Further lines on its description and its arguments, for the best tools if there is room.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub details: Vec<String>,
     /// How a script calls it.
@@ -95,11 +94,11 @@ pub struct Found {
 /// How a tool is written in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Layout {
-    /// With others of its server on one line.
+    /// On one line with other names of its server.
     Listed,
     /// On a line of its own.
     Line,
-    /// On several lines, with an empty one after them.
+    /// On several lines, followed by an empty one.
     Block,
 }
 
@@ -119,7 +118,7 @@ pub struct Unavailable {
 pub(crate) struct Head {
     /// Its global.
     pub(crate) namespace: String,
-    /// How many tools it has that were asked for.
+    /// How many of its tools match the query.
     pub(crate) tools: usize,
     /// How many of them are named.
     pub(crate) shown: usize,
@@ -131,12 +130,12 @@ fn is_false(flag: &bool) -> bool {
 }
 
 impl Found {
-    /// What an answer says of a tool at a level of detail.
+    /// The answer's text about a tool at a level of detail.
     pub fn new(tool: &Tool, detail: Detail) -> Self {
         Self::with(tool, detail, None)
     }
 
-    /// The same, with what calls have shown of its result.
+    /// The same, with its observed result.
     pub fn with(tool: &Tool, detail: Detail, observed: Option<&Observed>) -> Self {
         let (declaration, layout) = match detail {
             Detail::Names => (None, Layout::Listed),
@@ -159,12 +158,12 @@ impl Found {
         }
     }
 
-    /// A tool of which no more than the name fits, among others of which more does.
+    /// A tool that is shown by name only, among others that are shown with more.
     pub(crate) fn name_alone(tool: &Tool) -> Self {
         Self { layout: Layout::Line, ..Self::new(tool, Detail::Names) }
     }
 
-    /// What a model reads, with the line's end.
+    /// The text for a model, including the line's end.
     pub(crate) fn to_text(&self) -> String {
         let effect = if self.stateful { format!("{}, stateful", self.effect) } else { self.effect.to_string() };
         let line = match (&self.declaration, &self.summary) {
@@ -190,7 +189,7 @@ pub(crate) fn detail_line(text: &str) -> String {
 }
 
 impl Head {
-    /// What stands before the names.
+    /// The prefix of the names.
     pub(crate) fn to_text(&self) -> String {
         match self.tools {
             0 => format!("{} (no tools)", self.namespace),
@@ -212,7 +211,7 @@ impl Unavailable {
 }
 
 impl Answer {
-    /// What a model reads. Names are those under which a script calls the tools.
+    /// The text for a model. It uses the names under which a script calls the tools.
     pub fn to_text(&self) -> String {
         let mut text = String::new();
         if self.heads.is_empty() {
@@ -224,7 +223,8 @@ impl Answer {
         text
     }
 
-    /// The lines after the results: what was left out, who is unavailable, and the notes.
+    /// The lines after the results: what was left out, which servers are unavailable, and the
+    /// notes.
     pub(crate) fn remarks(&self) -> String {
         let mut text = String::new();
         for note in &self.notes {

@@ -1,4 +1,4 @@
-//! The servers together: where a run looks a tool up, and a question is answered.
+//! All servers together: a run looks tools up here, and questions are answered here.
 
 use std::{
     collections::HashMap,
@@ -20,10 +20,10 @@ pub struct Catalog {
 }
 
 impl Catalog {
-    /// Joins servers, in the order of the configuration. Cheap: what costs was done when each was
-    /// made.
+    /// Joins servers, in the order of the configuration. Cheap: the costly part was done when each
+    /// was made.
     ///
-    /// Their names come from one call of [`namespaces`](crate::namespaces). Where they don't and
+    /// Their names come from one call of [`namespaces`](crate::namespaces). If not, and names
     /// clash, the first server wins.
     pub fn new(servers: Vec<Arc<ServerCatalog>>) -> Self {
         let (mut by_name, mut by_namespace) = (HashMap::new(), HashMap::new());
@@ -36,7 +36,7 @@ impl Catalog {
         Self { servers, by_name, by_namespace, vocabulary: OnceLock::new() }
     }
 
-    /// The words of all servers. The first search makes it: some milliseconds for thousands of
+    /// The words of all servers. The first search builds it, in some milliseconds for thousands of
     /// tools.
     pub(crate) fn vocabulary(&self) -> &Vocabulary {
         self.vocabulary.get_or_init(|| Vocabulary::new(&self.servers))
@@ -52,7 +52,7 @@ impl Catalog {
         self.by_name.get(name).and_then(|at| self.servers.get(*at))
     }
 
-    /// The server that has this global, under its exact name or its alias.
+    /// The server with this global, under its exact name or its alias.
     pub fn namespace(&self, name: &str) -> Option<&Arc<ServerCatalog>> {
         self.by_namespace.get(name).and_then(|at| self.servers.get(*at))
     }
@@ -88,9 +88,9 @@ impl Catalog {
 
     /// The tool that a text was probably meant to name, for a "did you mean".
     ///
-    /// `fs.read_fil` is looked for in `fs`, or in the server that was probably meant; where that
-    /// has nothing like it, or where the text names no server, a tool whose name is nearly that is
-    /// looked for everywhere.
+    /// `fs.read_fil` is looked up in `fs`, or in the server that was probably meant. If that has
+    /// nothing similar, or the text names no server, all servers are searched for a tool with
+    /// nearly that name.
     pub fn nearest_tool(&self, text: &str) -> Option<&Tool> {
         if text.len() > NEAREST_BYTES {
             return None;
@@ -108,7 +108,7 @@ impl Catalog {
     }
 }
 
-/// The candidates whose length is near enough, before anything costly is done with them.
+/// The candidates of similar length, before anything costly is done with them.
 fn comparable<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> impl Iterator<Item = &'a str> {
     let length = name.len();
     candidates.filter(move |candidate| candidate.len().abs_diff(length) <= length / 2 + 2)

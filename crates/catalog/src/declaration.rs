@@ -1,5 +1,4 @@
-//! What a tool looks like to the author of a script: a TypeScript declaration, or a signature on
-//! one line.
+//! A tool as the author of a script sees it: a TypeScript declaration, or a signature on one line.
 //!
 //! ```ts
 //! declare namespace fs {
@@ -11,11 +10,11 @@
 //! }
 //! ```
 //!
-//! A declaration is valid strict TypeScript by itself and beside all others: namespaces of one name
-//! merge, and the types that a tool needs by name (`read_file_Entry`) carry the tool's. A tool
-//! whose name is not an identifier is declared under its alias, and the comment says its exact
-//! name. A result is `unknown` where the server describes none: `any` would promise what nobody has
-//! said.
+//! A declaration is valid strict TypeScript by itself and together with all others: namespaces of
+//! one name merge, and the types that a tool needs by name (`read_file_Entry`) contain the tool's
+//! name. A tool whose name is not an identifier is declared under its alias, and the comment gives
+//! its exact name. A result that the server does not describe is `unknown`: `any` would promise too
+//! much.
 
 use belljar_model::ToolDefinition;
 
@@ -27,7 +26,7 @@ use crate::{
     text::{comment, comment_lines, quoted},
 };
 
-/// The longest comment that stands on one line.
+/// The longest comment on one line.
 const COMMENT_LINE_CHARS: usize = 100;
 
 /// The function's parameter list and result.
@@ -87,7 +86,7 @@ fn printed(types: &Types, prefix: &str, room: Room, kind: &Type, indent: usize) 
 }
 
 /// The signature on one line: `fs.read_file(args: { path: string }): Promise<unknown>`. What does
-/// not fit is counted or `unknown`. Its result is the observed one, where one is given, and says
+/// not fit is counted or `unknown`. If an observed result is given, the signature shows it and says
 /// so.
 pub(crate) fn signature(
     namespace: &str,
@@ -108,9 +107,9 @@ pub(crate) fn signature(
     format!("{namespace}.{tool}{parameters}: Promise<{result}{remark}>")
 }
 
-/// Behind a declared text that is JSON. What a server declares comes as it is.
+/// Follows a declared text that is JSON, which is returned unparsed.
 const JSON_TEXT: &str = " /* JSON text */";
-/// Behind a result of which nothing is declared.
+/// Follows a result that is not declared.
 const JSON: &str = " /* JSON, parsed */";
 
 /// What a description that speaks of JSON says of a result that is a text, or of which nothing is
@@ -132,7 +131,7 @@ fn said_of_json(definition: &ToolDefinition, function: &Function) -> &'static st
     }
 }
 
-/// How a description says that what comes is JSON.
+/// How a description says that a result is JSON.
 const GIVES_JSON: [&str; 8] = [
     "as JSON",
     "as a JSON",
@@ -151,8 +150,8 @@ fn resolved<'t>(types: &'t Types, kind: &'t Type) -> &'t Type {
     }
 }
 
-/// The whole declaration. `effect` is what stands in brackets behind the description. The result is
-/// the observed one, where one is given.
+/// The whole declaration. `effect` is shown in brackets after the description. The result is the
+/// observed one, if given.
 pub(crate) fn declaration(
     namespace: &Names,
     tool: &Names,
@@ -171,7 +170,7 @@ pub(crate) fn declaration(
     let result = printed(&function.types, &prefix, Room::Block, &function.result, 1);
     for named in needed(&function) {
         let Some(named) = function.types.aliases.get(named) else { continue };
-        // Each type has room of its own, but not all of them together.
+        // Each type has its own budget, and all of them together have one.
         let full = text.len() + parameters.len() + result.len() >= DECLARATION_BYTES;
         if full {
             text.push_str(&format!("  type {prefix}{} = unknown;\n", named.name));

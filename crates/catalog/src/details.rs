@@ -1,8 +1,7 @@
-//! What is worth knowing of a tool beside its signature: the rest of its description, and what its
-//! arguments are to be.
+//! Details of a tool beside its signature: the rest of its description, and its arguments.
 //!
-//! An answer has it of its first tools, as far as there is room, so that nobody has to ask a second
-//! time before the first call.
+//! An answer has them for its first tools, as far as there is room, so that nobody has to ask again
+//! before the first call.
 
 use serde_json::Value;
 
@@ -13,14 +12,14 @@ use crate::{
     words::folded,
 };
 
-/// The lines, each bounded; empty where there is nothing more to say.
+/// The lines, each bounded; empty if there is nothing to add.
 pub(crate) fn details(tool: &Tool) -> Vec<String> {
     [rest_of_description(tool), arguments(tool)].into_iter().flatten().collect()
 }
 
 fn rest_of_description(tool: &Tool) -> Option<String> {
     let said = one_line(tool.definition().description.as_deref()?, DETAIL_CHARS + tool.summary().len());
-    // What follows does not begin with a summary that was cut.
+    // If the summary was cut, the rest does not start where it ends.
     let rest = said.strip_prefix(tool.summary())?.trim();
     (!rest.is_empty()).then(|| rest.to_owned())
 }

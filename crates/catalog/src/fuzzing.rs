@@ -1,4 +1,4 @@
-//! What is fuzzed here, with what must hold: `fuzz/` feeds it, and the tests replay what was found.
+//! The fuzzed functions and their invariants: `fuzz/` feeds them, and the tests replay its corpus.
 
 use std::{collections::HashSet, sync::Arc};
 
@@ -11,8 +11,8 @@ use crate::{
     wit::{self, Kind, Mapping, Package, Selection, Worlds},
 };
 
-/// The WIT packages of the servers that [`declarations`] makes, for whoever has a reader of WIT at
-/// hand.
+/// The WIT packages of the servers that [`declarations`] makes, for callers that have a reader of
+/// WIT.
 pub fn packages(data: &[u8]) -> Vec<String> {
     let Ok(text) = std::str::from_utf8(data) else { return Vec::new() };
     let Ok(Value::Array(list)) = serde_json::from_str(text.split(PART).next().unwrap_or_default()) else {
@@ -42,7 +42,7 @@ pub fn packages(data: &[u8]) -> Vec<String> {
     texts.into()
 }
 
-/// Nothing is dropped, and no name is given twice.
+/// Nothing is dropped, and all names differ.
 fn mapped(mapping: &Mapping, server: &ServerCatalog) {
     let functions = mapping.functions().iter();
     assert!(functions.clone().map(|function| &function.path).eq(server.tools().iter().map(Tool::path)));
@@ -57,16 +57,15 @@ fn mapped(mapping: &Mapping, server: &ServerCatalog) {
     }
 }
 
-/// What ends a part of a target's input.
+/// The separator between parts of a target's input.
 const PART: &str = "\n----\n";
 
-/// Names, declarations and search of whatever a server lists: a list, what to search for, and a
-/// result of the first tool.
+/// Names, declarations and search for any server: a list, a query, and a result of the first tool.
 pub fn declarations(data: &[u8]) {
     declared(data);
 }
 
-/// The declarations that [`declarations`] makes, for whoever has a compiler at hand.
+/// The declarations that [`declarations`] makes, for callers that have a compiler.
 pub fn declared(data: &[u8]) -> String {
     let Ok(text) = std::str::from_utf8(data) else { return String::new() };
     let mut parts = text.split(PART);
@@ -75,7 +74,7 @@ pub fn declared(data: &[u8]) -> String {
     let result: Value = parts.next().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
 
     let definitions: Vec<_> = list.into_iter().filter_map(|entry| ToolDefinition::from_json(entry).ok()).collect();
-    // A server may be called like one of its tools.
+    // A server may have the same name as one of its tools.
     let given = [words, definitions.first().map_or("then", |first| &first.name), "console"];
     let names = namespaces(&given);
     bound_once(names.iter().flat_map(|names| names.bound()));
@@ -104,7 +103,7 @@ fn declaration(tool: &Tool, observed: Option<&Observed>) -> String {
     declaration + "\n"
 }
 
-/// What was seen of a result, twice, and read again from a file.
+/// The observation of a result, taken twice, and read again from a file.
 fn observed(result: &Value) -> Option<Observed> {
     let mut observed = Observed::default();
     assert!(observed.record(result, &Words::default()) || observed == observed.clone());
@@ -115,7 +114,7 @@ fn observed(result: &Value) -> Option<Observed> {
     read.checked()
 }
 
-/// An answer keeps its budget, whatever is asked for.
+/// An answer keeps its budget, whatever the query is.
 fn search(catalog: &Catalog, words: &str) {
     for detail in Detail::ALL {
         let budget = 300;
@@ -130,7 +129,7 @@ fn search(catalog: &Catalog, words: &str) {
     let _ = catalog.nearest_tool(words).map(Tool::path);
 }
 
-/// Nothing acts on a reader or hides from one.
+/// No character acts on a reader or is invisible.
 fn fit_to_show(text: &str) {
     for line in text.split('\n') {
         assert_eq!(display::line(line), line, "{text:?}");

@@ -1,8 +1,8 @@
-//! The functions of `tools`, which no server has: who searches for one is told how it is called.
+//! The functions of `tools`, which belong to no server: a search for one is told how to call it.
 
 use crate::words::split;
 
-/// Each function, and how it is called.
+/// Each function, and how to call it.
 const HELPERS: [(&str, &str); 6] = [
     (
         "parse",
@@ -19,17 +19,17 @@ const HELPERS: [(&str, &str); 6] = [
     ("list", "await tools.list(server?) gives [{ path, effect, summary }]"),
 ];
 
-/// Words of a search that `tools.parse` answers, or helps with.
+/// Words of a search for which `tools.parse` may be the answer.
 const NOTATIONS: [&str; 6] = ["parse", "csv", "tsv", "jsonl", "ndjson", "frontmatter"];
 
-/// How the function is called whose path the text is, such as `tools.parse`.
+/// How to call the function with this path, such as `tools.parse`.
 pub(crate) fn by_path(text: &str) -> Option<String> {
     let name = text.strip_prefix("tools.")?;
     let name = name.split('(').next().unwrap_or(name);
     HELPERS.iter().find(|(known, _)| *known == name).map(|(_, call)| format!("every script has {call}"))
 }
 
-/// How the function is called that helps with what is asked for.
+/// How to call the function that helps with this query.
 pub(crate) fn for_wish(text: &str) -> Option<String> {
     let words = split(text);
     let is_front_matter = words.windows(2).any(|pair| pair == ["front", "matter"]);

@@ -1,6 +1,6 @@
-//! What may be written as a bare name in a script.
+//! Which names a script can use unquoted.
 
-/// Words that JavaScript reserves in strict mode and in modules: they can be no variable and no
+/// Words that JavaScript reserves in strict mode and in modules: they cannot name a variable or a
 /// function.
 #[rustfmt::skip]
 pub const RESERVED_WORDS: &[&str] = &[
@@ -11,11 +11,11 @@ pub const RESERVED_WORDS: &[&str] = &[
     "yield",
 ];
 
-/// Names that stand for something of the language or of the jar in every script, so that no server
-/// may take them.
+/// Names that mean something in the language or the sandbox in every script, so that no server may
+/// take them.
 ///
-/// What the jar leaves out on purpose (`fetch`, `process`, `require`) is not among them: those are
-/// free for servers.
+/// Names that the sandbox leaves out on purpose (`fetch`, `process`, `require`) are not among them:
+/// servers may use those.
 #[rustfmt::skip]
 pub const GLOBALS: &[&str] = &[
     // values and functions of the language
@@ -30,18 +30,18 @@ pub const GLOBALS: &[&str] = &[
     "ReferenceError", "Reflect", "RegExp", "Set", "SharedArrayBuffer", "String", "SuppressedError", "Symbol",
     "SyntaxError", "Temporal", "TypeError", "URIError", "Uint16Array", "Uint32Array", "Uint8Array",
     "Uint8ClampedArray", "WeakMap", "WeakRef", "WeakSet", "WebAssembly",
-    // of the jar
+    // of the sandbox
     "PolicyError", "TextDecoder", "TextEncoder", "ToolError", "URL", "URLSearchParams", "atob", "btoa",
     "clearInterval", "clearTimeout", "console", "crypto", "performance", "queueMicrotask", "setImmediate", "clearImmediate",
     "setInterval", "setTimeout", "structuredClone", "tools",
 ];
 
-/// Names that the language looks up on objects by itself, so that no object may have a tool under
-/// them.
+/// Names that the language looks up on objects by itself, so that no tool may have them as its
+/// property.
 ///
 /// `then` makes an object a promise: `await fs`, or returning `fs` from an async function, would
-/// call the tool. `toJSON`, `toString` and `valueOf` are called by conversions; the others are how
-/// scripts inspect objects.
+/// call the tool. `toJSON`, `toString` and `valueOf` are called by conversions; the others are used
+/// to inspect objects.
 #[rustfmt::skip]
 pub const SPECIAL_PROPERTIES: &[&str] = &[
     "__defineGetter__", "__defineSetter__", "__lookupGetter__", "__lookupSetter__", "__proto__", "constructor",
@@ -54,8 +54,8 @@ pub fn is_identifier(text: &str) -> bool {
     text.starts_with(|first: char| !first.is_ascii_digit()) && text.chars().all(is_identifier_part)
 }
 
-/// The nearest identifier: each character that can be in none becomes `_`, and a leading digit gets
-/// `_` before it.
+/// The nearest identifier: each invalid character becomes `_`, and a leading digit gets `_` before
+/// it.
 pub(crate) fn identifier(text: &str) -> String {
     let mut name = String::with_capacity(text.len() + 1);
     if text.is_empty() || text.starts_with(|first: char| first.is_ascii_digit()) {

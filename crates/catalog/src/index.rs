@@ -1,10 +1,10 @@
 //! The words of one server's tools, with their weights.
 //!
 //! This is BM25F, written out: the `bm25` crate scores one text per document and hashes words into
-//! 32 bits, while tools want fields of different worth (a word of the name says more than one of a
-//! parameter's description) and a vocabulary in which typing errors can be looked for. A field's
-//! length is measured against a typical one, not against the average of all tools, so that a
-//! server's index is made once and does not change when another server comes or goes.
+//! 32 bits, while tools need fields of different weight (a word of the name says more than one of a
+//! parameter's description) and a vocabulary that can be searched for typing errors. A field's
+//! length is compared with a typical one, not with the average of all tools, so that a server's
+//! index is built once and does not change when another server comes or goes.
 
 use std::collections::HashMap;
 
@@ -19,15 +19,15 @@ use crate::{
 /// How much a field's length counts against it: BM25's `b`.
 const LENGTH_WEIGHT: f32 = 0.6;
 
-/// What a field is worth, and how many words it has in real tool lists.
+/// A field's weight, and its typical number of words in real tool lists.
 struct Field {
     weight: f32,
     typical_words: f32,
 }
 
 const NAME: Field = Field { weight: 4.0, typical_words: 3.0 };
-/// The word with which a name begins, beside what it is worth as any other: `commit` says more of
-/// `git_commit` than of `list_commits`.
+/// Extra weight of the first word of a name: `commit` says more of `git_commit` than of
+/// `list_commits`.
 const VERB_WEIGHT: f32 = 6.0;
 const TITLE: Field = Field { weight: 2.0, typical_words: 3.0 };
 const SERVER: Field = Field { weight: 1.5, typical_words: 1.0 };
@@ -39,13 +39,13 @@ const PARAMETER_TEXTS: Field = Field { weight: 0.3, typical_words: 30.0 };
 /// A word's weight in one tool.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Posting {
-    /// The tool's place in its server's list.
+    /// The tool's position in its server's list.
     pub(crate) tool: u32,
     /// The sum over the fields: weight, times occurrences, by length.
     pub(crate) weight: f32,
 }
 
-/// One server's words, in their order.
+/// One server's words, sorted.
 #[derive(Debug, Default)]
 pub(crate) struct Index {
     words: Vec<String>,
@@ -78,31 +78,31 @@ impl Index {
         &self.words
     }
 
-    /// The tools that have the word at this place.
+    /// The tools that have the word at this position.
     pub(crate) fn postings(&self, place: usize) -> &[Posting] {
         self.postings.get(place).map(Vec::as_slice).unwrap_or_default()
     }
 }
 
-/// The word under which a name is found that begins with this stem. No word of a question is such a
-/// one.
+/// The word under which names that begin with this stem are found. It never equals a word of a
+/// question.
 pub(crate) fn verb(stem: &str) -> String {
     format!("!{stem}")
 }
 
-/// Words that stand before the verb in the names of some servers.
+/// Words that come before the verb in the names of some servers.
 const BEFORE_VERBS: [&str; 2] = ["api", "browser"];
 
-/// The letters of a word, a bit each. One typing error changes at most two bits.
+/// The letters of a word, one bit each. One typing error changes at most two bits.
 pub(crate) fn letters(word: &str) -> u64 {
     word.chars().fold(0, |letters, letter| letters | 1 << (u32::from(letter) % 64))
 }
 
-/// An index in the making: the words as they come.
+/// An index being built.
 #[derive(Default)]
 struct Unsorted {
     numbers: HashMap<String, usize>,
-    /// Of each word, by its number. The tools come in their order.
+    /// The tools of each word, by its number, in order.
     postings: Vec<Vec<Posting>>,
     /// The words of one field, by their numbers.
     field: Vec<usize>,
@@ -122,7 +122,7 @@ impl Unsorted {
                 self.field.push(number);
             });
         }
-        // At most some hundreds: no rounding.
+        // At most some hundreds, so nothing is rounded.
         let length = u16::try_from(self.field.len()).map_or(f32::from(u16::MAX), f32::from);
         let share = field.weight / (1.0 - LENGTH_WEIGHT + LENGTH_WEIGHT * length / field.typical_words);
         for number in &self.field {
@@ -134,7 +134,7 @@ impl Unsorted {
         }
     }
 
-    /// Adds the word with which a tool's name begins, the server's own name aside: `commit` of
+    /// Adds the word with which a tool's name begins, ignoring the server's own name: `commit` of
     /// `git_commit`.
     fn add_verb(&mut self, tool: u32, server: &str, name: &str) {
         let server = words(server, WORDS_PER_FIELD);

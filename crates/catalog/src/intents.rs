@@ -1,24 +1,22 @@
-//! What people say when they mean something else: from the words of a wish to the words that tools
-//! use.
+//! Maps the words of a wish to the words that tools use, for wishes that say something else.
 //!
 //! "Who wrote this" means a history, and "log in" a form. No list of synonyms says that, since
-//! "who" alone means nothing and "log" alone a log. So an intent has cues, which stand in the
-//! question in their order and near to each other, and words that are looked up for them. The words
-//! are those of whole kinds of servers (version control, databases, browsers, notes), and name no
-//! server.
+//! "who" alone means nothing and "log" alone means a log. So an intent has cues, which occur in the
+//! question in order and close together, and words that are looked up for them. The words are those
+//! of whole kinds of servers (version control, databases, browsers, notes), and name no server.
 
 use std::sync::OnceLock;
 
 use crate::words::{split, stem};
 
-/// Words between two cues at most, so that those of two different phrases are not taken for one.
+/// Words between two cues at most, so that cues of two different phrases are not combined.
 const NEAR: usize = 4;
 
-/// The cues, each with its alternatives, and the words that are meant. A `#` stands for an hour
-/// such as `3pm`.
+/// The cues, each with its alternatives, and the intended words. A `#` stands for an hour such as
+/// `3pm`.
 #[rustfmt::skip]
 const INTENTS: &[(&str, &str)] = &[
-    // What is known of people and things.
+    // Questions about people and things.
     ("remember/remembers/memorize/recall", "memory knowledge graph entity observation"),
     ("keep mind", "memory knowledge graph entity observation"),
     ("know/knows", "memory knowledge graph"),
@@ -79,12 +77,12 @@ const INTENTS: &[(&str, &str)] = &[
     ("who am i", "self bot user"),
 ];
 
-/// What a question means beside its words.
+/// What a question means beyond its words.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Intent {
-    /// The stems of the words that are meant, each once.
+    /// The stems of the intended words, each once.
     pub(crate) meant: Vec<String>,
-    /// The stems of the cues: they have said what they had to say.
+    /// The stems of the cues, which count less as words of the question.
     pub(crate) cues: Vec<String>,
 }
 
@@ -111,7 +109,7 @@ pub(crate) fn intent(text: &str, most: usize) -> Intent {
     found
 }
 
-/// Where the cues stand, the first of them at `start`.
+/// The positions of the cues, the first of them at `start`.
 fn places(cues: &[Vec<&str>], words: &[String], start: usize) -> Option<Vec<usize>> {
     let fits = |cue: &Vec<&str>, at: usize| {
         words.get(at).is_some_and(|word| cue.iter().any(|one| one == word || (*one == "#" && is_hour(word))))

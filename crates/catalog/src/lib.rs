@@ -1,9 +1,9 @@
-//! What scripts see of the tools: names, TypeScript declarations, and search.
+//! The tools as scripts see them: names, TypeScript declarations, and search.
 //!
 //! A child server describes its tools in its own words: any name, any JSON Schema, any text. This
-//! crate makes of them what the author of a script can use: [`namespaces`] and properties that are
-//! safe to write, a [`Tool::declaration`] that is valid TypeScript, and [`Catalog::search`], which
-//! answers within a budget of tokens.
+//! crate turns them into something that the author of a script can use: [`namespaces`] and
+//! properties that are safe to write, a [`Tool::declaration`] that is valid TypeScript, and
+//! [`Catalog::search`], which answers within a budget of tokens.
 //!
 //! A [`ServerCatalog`] is made once per server, when its tool list is known; a [`Catalog`] joins
 //! them and is cheap to replace.
@@ -12,7 +12,7 @@
 //! components in other languages.
 //!
 //! Nothing here does I/O or reads a clock, and the same input gives the same output. All input is
-//! hostile: nothing in it can end the comment or the string that it is put into, no character that
+//! hostile: nothing in it can end the comment or the string that contains it, no character that
 //! controls a terminal survives, and every size, depth and count is bounded (`bounds.rs`).
 
 #![forbid(unsafe_code)]
@@ -51,7 +51,7 @@ mod wishes;
 pub mod wit;
 mod words;
 
-// The examples measure from outside what the tests hold from inside.
+// The examples measure from outside what the tests check from inside.
 #[cfg(test)]
 extern crate self as belljar_catalog;
 #[cfg(test)]

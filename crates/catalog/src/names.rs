@@ -3,18 +3,17 @@
 //! The rule, the same for a server's global and for a tool's property of it:
 //!
 //! 1. The exact name is bound, unless it is taken: a server may not have the name of a reserved
-//!    word, of a global of the language or of the jar, or of a special property; a tool may not
-//!    have that of a special property (`then` would make its server a promise). Of two equal exact
-//!    names the first is bound.
-//! 2. There is always an alias that is an identifier. It is the exact name where that is one, is
-//!    bound and is not a reserved word. Otherwise each character that can be in no identifier
-//!    becomes `_`, a leading digit gets `_` before it, and a taken or reserved word gets `_` after
-//!    it: `notion-search` is `notion_search`, `console` is `console_`.
+//! word, of a global of the language or of the sandbox, or of a special property; a tool may not
+//! have that of a special property (`then` would make its server a promise). Of two equal exact
+//! names the first is bound.
+//! 2. There is always an alias that is an identifier. It is the exact name if that is an
+//! identifier, is bound and is not a reserved word. Otherwise each invalid character becomes `_`, a
+//! leading digit gets `_` before it, and a taken or reserved word gets `_` after it:
+//! `notion-search` is `notion_search`, `console` is `console_`.
 //! 3. Exact names win over aliases. Among aliases, in the order given, the first keeps the name and
 //!    later ones get `_2`, `_3` and so on, whichever is free.
 //!
-//! So nothing is dropped: whatever was given has an alias of its own, and the names do not depend
-//! on anything but the list.
+//! So nothing is dropped: each name has an alias of its own, and the names depend only on the list.
 
 use std::collections::{HashMap, HashSet};
 
@@ -44,21 +43,20 @@ impl Names {
         self.exact_is_bound
     }
 
-    /// Every name to bind: the alias, and the exact name where it is another one and not taken.
+    /// Every name to bind: the alias, and the exact name if that is different and not taken.
     pub fn bound(&self) -> impl Iterator<Item = &str> {
         let exact = (self.exact_is_bound && self.exact != self.alias).then_some(self.exact.as_str());
         std::iter::once(self.alias.as_str()).chain(exact)
     }
 }
 
-/// The names of the configured servers, one for one and in their order. They depend on no tool
-/// list.
+/// The names of the configured servers, in their order. They do not depend on any tool list.
 pub fn namespaces(servers: &[&str]) -> Vec<Names> {
     let taken = |name: &str| is_reserved(name) || GLOBALS.contains(&name) || SPECIAL_PROPERTIES.contains(&name);
     assign(servers, taken, taken)
 }
 
-/// The names of one server's tools, one for one and in their order.
+/// The names of one server's tools, in their order.
 pub(crate) fn properties(tools: &[&str]) -> Vec<Names> {
     let special = |name: &str| SPECIAL_PROPERTIES.contains(&name);
     assign(tools, special, |name| special(name) || is_reserved(name))
@@ -88,8 +86,8 @@ fn assign(exact: &[&str], unbindable: impl Fn(&str) -> bool, no_alias: impl Fn(&
     names
 }
 
-/// Claims `base`, or else the first of `base_2`, `base_3` … that nobody has. Where the last search
-/// ended is remembered, so that ten thousand equal names do not cost the square.
+/// Claims `base`, or else the first free one of `base_2`, `base_3` and so on. The end of the last
+/// search is remembered, so that ten thousand equal names do not take quadratic time.
 fn free(base: String, claimed: &mut HashSet<String>, numbers: &mut HashMap<String, usize>) -> String {
     if claimed.insert(base.clone()) {
         return base;

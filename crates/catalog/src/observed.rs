@@ -1,14 +1,13 @@
-//! What results of a tool looked like, for tools that declare none: their shape, merged over calls,
-//! and nothing else.
+//! The shape of a tool's results, merged over calls, for tools that declare none.
 //!
-//! No value enters an observation. A member's name does, unless it may be data itself: a map from
-//! names to things has names of its own making. So an object becomes a record, and all its names
-//! are forgotten, where it has many members, where a name does not look like a programmer's, where
-//! a name was given in the call's arguments, where its members are three objects or eight values of
-//! one type, and where no member has come every time.
+//! An observation contains no value. It contains a member's name, unless that may be data itself: a
+//! map from names to things has names that are data. An object becomes such a map, and its names
+//! are forgotten, if it has many members, if a name does not look like a programmer's, if a name
+//! was given in the call's arguments, or if its members are three objects or eight values of one
+//! type and no member was present every time.
 //!
-//! Everything is bounded in depth, members and size, and what a file gives is put into the same
-//! bounds.
+//! Everything is bounded in depth, members and size, and what is read from a file is put into the
+//! same bounds.
 
 mod shape;
 mod words;
@@ -20,33 +19,33 @@ use crate::schema::Type;
 pub(crate) use shape::Seen;
 pub use words::Words;
 
-/// The shape of a tool's results, as far as calls have shown it.
+/// The shape of a tool's results, as observed in calls.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Observed {
-    /// Successful calls that it was seen in.
+    /// Successful calls in which it was seen.
     calls: u64,
-    /// The last of them that showed something new.
+    /// The last call that showed something new.
     changed: u64,
     shape: Seen,
-    /// Whether what came followed a program among the arguments, such as a query of a database: its
-    /// names are not the tool's.
+    /// Whether the results came from a program in the arguments, such as a database query: then
+    /// their names are not the tool's.
     #[serde(default, skip_serializing_if = "is_false")]
     program: bool,
-    /// Whether its data came as a text in Python's notation.
+    /// Whether its data came as text in Python's notation.
     #[serde(default, skip_serializing_if = "is_false")]
     python: bool,
-    /// Whether it has written data as text that is neither JSON nor in Python's notation.
+    /// Whether it has written data as text that is neither JSON nor Python's notation.
     #[serde(default, skip_serializing_if = "is_false")]
     other: bool,
 }
 
-/// How a tool writes its data, where it does so as a text that is not JSON.
+/// How a tool writes its data as text, if not as JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Notation {
     /// As Python prints it.
     Python,
-    /// In a way that belljar does not know.
+    /// In a notation that belljar does not know.
     Other,
 }
 
@@ -56,10 +55,10 @@ fn is_false(flag: &bool) -> bool {
 }
 
 impl Observed {
-    /// Takes in one more result, and says whether it showed something new.
+    /// Adds one more result, and returns whether it showed something new.
     ///
-    /// `result` is what a script gets. `words` are those of the call's arguments: what they say is
-    /// data, also as the name of a member.
+    /// `result` is the value that a script gets. `words` are those of the call's arguments: they
+    /// are data, even as the name of a member.
     pub fn record(&mut self, result: &Value, words: &Words) -> bool {
         let seen = Seen::of(result, words);
         let mut shape = self.shape.clone();
@@ -75,7 +74,7 @@ impl Observed {
         is_new
     }
 
-    /// Takes in how the tool has written its data, and says whether that is new.
+    /// Notes how the tool has written its data, and returns whether that is new.
     pub fn note(&mut self, notation: Notation) -> bool {
         let flag = match notation {
             Notation::Python => &mut self.python,
@@ -89,12 +88,13 @@ impl Observed {
         self.other
     }
 
-    /// In how many calls it was seen.
+    /// The number of calls in which it was seen.
     pub fn calls(&self) -> u64 {
         self.calls
     }
 
-    /// The same within all bounds, for what was read from a file. `None` where it says nothing.
+    /// The same within all bounds, for a shape that was read from a file. `None` if it says
+    /// nothing.
     pub fn checked(mut self) -> Option<Self> {
         self.shape.settle();
         self.changed = self.changed.min(self.calls);
@@ -105,7 +105,7 @@ impl Observed {
         self.shape.kind()
     }
 
-    /// What stands behind the type in a signature.
+    /// The text after the type in a signature.
     pub(crate) fn short_remark(&self) -> &'static str {
         if self.program { " /* observed; names and types as the call asks for */" } else { " /* observed */" }
     }

@@ -1,4 +1,4 @@
-//! What the documents promise of real tool lists, proved over `testdata`: the figures of the
+//! Checks what the documents promise, over the real tool lists in `testdata`: the figures of the
 //! search, and what the TypeScript compiler says.
 
 mod figures;

@@ -1,4 +1,4 @@
-//! What may be asked of the catalogue.
+//! The questions that the catalogue answers.
 
 use std::{fmt, str::FromStr};
 
@@ -20,7 +20,7 @@ pub enum Detail {
 }
 
 impl Detail {
-    /// Every level, from the least to the most.
+    /// Every level, in ascending order.
     pub const ALL: [Self; 3] = [Self::Names, Self::Brief, Self::Full];
 
     /// The name used on the command line and in requests.
@@ -56,17 +56,17 @@ impl FromStr for Detail {
     }
 }
 
-/// A question to the catalogue. What is not set has the default that is documented with it.
+/// A question to the catalogue. Fields that are not set have the documented default.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Query {
-    /// What to look for: words, a tool's name or a path. Empty: the catalogue, server by server.
+    /// The query: words, a tool's name or a path. Empty: the catalogue, server by server.
     pub text: String,
     /// Only tools of this server, by its configured name or its alias.
     pub server: Option<String>,
     /// Only tools with this very effect.
     pub effect: Option<Effect>,
-    /// How much to say of each tool: `brief`, or `names` where neither words nor a server were
-    /// given.
+    /// How much to say of each tool: `brief` by default, or `names` if neither words nor a server
+    /// are given.
     pub detail: Option<Detail>,
     /// The most tools: 10 for a search, and whatever fits the budget for the catalogue. Never more
     /// than 1,000.

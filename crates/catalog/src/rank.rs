@@ -1,8 +1,8 @@
-//! Which tools a question is about, the best first.
+//! Ranks the tools that match a question, the best first.
 //!
-//! A path stands before a tool's exact name, that before the same name in another spelling, and
-//! that before words, also where several tools are named in one question. Tools with equal scores
-//! stand in the order of their paths, so the same catalogue gives the same answer always.
+//! A path comes before a tool's exact name, that before the same name in another spelling, and that
+//! before words, even if several tools are named in one question. Tools with equal scores are
+//! sorted by path, so the same catalogue always gives the same answer.
 
 use std::{cmp::Ordering, sync::Arc};
 
@@ -20,52 +20,51 @@ use crate::{
 
 /// How fast a word's repetition stops counting: BM25's `k1`.
 const SATURATION: f64 = 2.0;
-/// The share of its score that a tool keeps which has hardly any of the words asked for.
+/// The share of its score that a tool keeps if it has hardly any of the query's words.
 const LEAST_COVERAGE: f64 = 0.3;
 /// The share of the best score below which a tool has little to do with the question: it is
-/// counted, and shown to those who ask for more than is shown by default.
+/// counted, and shown only to those who ask for more than the default.
 const CUTOFF: f64 = 0.2;
 
-/// The share of its score that a tool keeps which its server calls deprecated.
+/// The share of its score that a deprecated tool keeps.
 const DEPRECATED: f64 = 0.7;
 
-/// The share of its score that a tool keeps which deletes, where nobody has said anything of
-/// deleting.
+/// The share of its score that a deleting tool keeps, if the question does not mention deleting.
 const UNASKED_DELETION: f64 = 0.5;
-/// What such tools are named after.
+/// Verbs in the names of such tools.
 const DELETING: [&str; 2] = ["delete", "remove"];
 
-/// The share of a question that the best tool must match. One that matches less is shown as a
-/// partial fit.
+/// The share of a question that the best tool must match. A tool that matches less is shown as a
+/// partial match.
 const FITS: f64 = 0.45;
-/// Of the question's words that any tool has, the share that the best tool must match, and the
+/// Of the question's words that occur in any tool, the share that the best tool must match, and the
 /// least number of such words.
 const FITS_THE_REST: f64 = 0.75;
 const LEAST_WORDS: usize = 3;
-/// Tools that are shown where none fits.
+/// Tools that are shown if none fits.
 const SHOWN_OF_UNFIT: usize = 5;
 
-/// The tools that a question is about, the best first.
+/// The tools that match a question, the best first.
 #[derive(Debug, Default)]
 pub(crate) struct Ranking<'a> {
     pub(crate) tools: Vec<&'a Tool>,
-    /// How many there are, those that are left out included.
+    /// How many there are, including those that are left out.
     pub(crate) found: usize,
     /// How many of them have little to do with the question.
     pub(crate) weak: usize,
-    /// The words that no tool has, where little is left of the question without them.
+    /// The words that no tool has, if they make up most of the question.
     pub(crate) missing: Vec<String>,
     /// Whether the best tool has most of the other words, and several of them.
     pub(crate) fits_the_rest: bool,
 }
 
-/// A tool that a question is about.
+/// A tool that matches a question.
 #[derive(Debug, Clone, Copy)]
 struct Hit {
     tool: usize,
     tier: Tier,
     score: f64,
-    /// Its place in the order of the paths.
+    /// Its position in the order of the paths.
     order: u32,
 }
 
@@ -78,20 +77,20 @@ enum Tier {
     Path,
 }
 
-/// What a tool has collected so far.
+/// A tool's score so far.
 #[derive(Clone, Copy, Default)]
 struct Tally {
     score: f64,
-    /// What the words of the question are worth that the tool has.
+    /// The weight of the question's words that the tool has.
     covered: f64,
-    /// The weight of the word being counted, synonyms included.
+    /// The weight of the current word, including synonyms.
     weight: f64,
 }
 
-/// Ranks the tools of `wanted` servers. How rare a word is, is counted over `all`, so that a filter
-/// does not change the order.
+/// Ranks the tools of `wanted` servers. The rarity of a word is counted over `all`, so that a
+/// filter does not change the order.
 ///
-/// Where the question has several wishes, what answers each of them best stands behind the first.
+/// If the question has several wishes, the best answers to each of them follow the first tool.
 pub(crate) fn rank<'a>(
     text: &str,
     vocabulary: &Vocabulary,
@@ -165,7 +164,7 @@ fn rank_one<'a>(
             hits.push(Hit { tool, tier: Tier::Words, score, order: vocabulary.order(tool) });
         }
     }
-    // Whoever writes nothing but names of tools wants these and no others.
+    // A question that consists of tool names wants only these tools.
     let strongest = hits.iter().map(|hit| hit.tier).max();
     if strongest == Some(Tier::Path) && only_names {
         hits.retain(|hit| hit.tier == Tier::Path);
@@ -207,10 +206,10 @@ impl Hit {
     }
 }
 
-/// Adds what a term gives to each tool, and returns what the term is worth.
+/// Adds a term's score to each tool, and returns the term's weight.
 ///
-/// A word and its synonyms count as one word: which of them a tool's author happened to choose, and
-/// how rarely others choose it, says nothing.
+/// A word and its synonyms count as one word: which of them a tool's author chose, and how rare
+/// that choice is, means nothing.
 fn count_term(term: &Term, vocabulary: &Vocabulary, all: &[Arc<ServerCatalog>], tallies: &mut [Tally]) -> f64 {
     let mut touched = Vec::new();
     let mut having = 0.0;
@@ -236,7 +235,7 @@ fn count_term(term: &Term, vocabulary: &Vocabulary, all: &[Arc<ServerCatalog>], 
     worth
 }
 
-/// Whether a tool's name begins with a verb that says so, behind a prefix such as `API-` at most.
+/// Whether a tool's name begins with such a verb, possibly after a prefix such as `API-`.
 fn deletes(tool: &Tool) -> bool {
     split(tool.names().exact()).iter().take(2).any(|word| DELETING.contains(&word.as_str()))
 }
@@ -247,13 +246,13 @@ fn count(number: usize) -> f64 {
 
 /// The tools that a question names.
 struct Named {
-    /// Each once, and how it is named.
+    /// Each tool once, and how it is named.
     tiers: Vec<(usize, Tier)>,
-    /// Whether the question has nothing but names of tools.
+    /// Whether the question consists of tool names only.
     only: bool,
 }
 
-/// The tools that the question names: as a whole, or among its words.
+/// The tools that the question names, as a whole or among its words.
 fn named(text: &str, vocabulary: &Vocabulary, all: &[Arc<ServerCatalog>]) -> Named {
     let text = text.trim();
     let whole = tiers(text, vocabulary, all);
@@ -262,7 +261,7 @@ fn named(text: &str, vocabulary: &Vocabulary, all: &[Arc<ServerCatalog>]) -> Nam
     }
     let mut named = Named { tiers: Vec::new(), only: true };
     for word in text.split(is_between_names).filter(|word| !word.is_empty()).take(QUERY_WORDS) {
-        // A plain word may be meant as a word, also where some tool is called so.
+        // A plain word may be meant as a word, even if a tool has that name.
         let is_name = word.contains(['_', '-', '.']) || word.chars().skip(1).any(char::is_uppercase);
         let tools = if is_name { tiers(word, vocabulary, all) } else { Vec::new() };
         named.only &= !tools.is_empty();
@@ -279,7 +278,7 @@ fn is_between_names(letter: char) -> bool {
     letter.is_whitespace() || matches!(letter, ',' | ';' | '(' | ')' | '/' | '"' | '\'' | '`')
 }
 
-/// The tools of which the text is the name, each once, and how.
+/// The tools that have the text as their name, each once, and how.
 fn tiers(text: &str, vocabulary: &Vocabulary, all: &[Arc<ServerCatalog>]) -> Vec<(usize, Tier)> {
     let path = text.split_once('.');
     let whole = folded(text);

@@ -1,15 +1,14 @@
-//! What `tools.list`, `tools.search` and `tools.describe` answer in a script, as JSON: the same,
-//! whether the tools are a child's or an embedder's.
+//! The answers of `tools.list`, `tools.search` and `tools.describe` in a script, as JSON, for a
+//! child's tools and an embedder's alike.
 
 use serde_json::{Value, json};
 
 use crate::{Answer, Catalog, Detail, Observed, Query, Tool};
 
-/// Tokens of the declarations that are found: as many as the script has room for, since it can
-/// filter.
+/// Tokens of the declarations that are found. A script can have many, since it can filter.
 const SEARCH_BUDGET: usize = 50_000;
 
-/// The tools in their order, each with what it does in a few words.
+/// The tools in order, each with a short description.
 pub fn listed<'t>(tools: impl Iterator<Item = &'t Tool>) -> Value {
     let summary = |tool: &Tool| json!({ "path": tool.path(), "effect": tool.effect(), "summary": tool.summary() });
     tools.map(summary).collect()
@@ -28,7 +27,7 @@ pub fn found(answer: &Answer) -> Value {
     found.collect()
 }
 
-/// All that is known of a tool.
+/// Everything known of a tool.
 pub fn described(tool: &Tool, observed: Option<&Observed>) -> Value {
     let definition = tool.definition();
     json!({
@@ -42,13 +41,13 @@ pub fn described(tool: &Tool, observed: Option<&Observed>) -> Value {
     })
 }
 
-/// Why nothing is listed of a server.
+/// Why a server's tools are not listed.
 pub fn no_such_server(catalog: &Catalog, name: &str) -> String {
     let near = catalog.nearest_server(name).map(|near| format!(": did you mean {}?", near.name()));
     format!("there is no server '{name}'{}", near.unwrap_or_default())
 }
 
-/// Why a tool is not described. `signature` says what the nearest one is.
+/// Why a tool is not described. `signature` is that of the nearest one.
 pub fn no_such_tool(catalog: &Catalog, path: &str, signature: impl FnOnce(&Tool) -> String) -> String {
     let near = catalog.nearest_tool(path);
     let near = near.map(|near| format!(": did you mean {}? It is {}", near.path(), signature(near)));

@@ -1,8 +1,8 @@
-//! Answering a question: what is found, and how much of it there is room for.
+//! Answers a question: what is found, as far as there is room for it.
 //!
 //! A budget is kept by leaving out whole entries, never by cutting one. The best entries stay; a
-//! catalogue leaves out fairly, so that a server with a thousand tools hides none of the others.
-//! What was left out is counted, and the answer says how to get it.
+//! catalogue leaves out tools fairly, so that a server with a thousand tools does not hide the
+//! others. The omitted tools are counted, and the answer says how to get them.
 
 use std::sync::Arc;
 
@@ -26,32 +26,32 @@ use crate::{
     words::{split, stem},
 };
 
-/// Bytes kept for the line that says what was left out.
+/// Bytes reserved for the line about omitted tools.
 const OMITTED_LINE_BYTES: usize = 180;
-/// Bytes kept in each line of a catalogue for the count of what is not named there.
+/// Bytes reserved in each line of a catalogue for the count of unnamed tools.
 const MORE_BYTES: usize = 16;
 
-/// Servers of which an answer says where their paths may lead.
+/// Servers for which an answer says where their paths may lead.
 const FOLDER_NOTES: usize = 3;
-/// Bytes kept for that, at most a quarter of what there is.
+/// Bytes reserved for that, at most a quarter of the rest.
 const FOLDER_BYTES: usize = 500;
-/// Bytes that an answer takes at most for what it says of tools beside their signatures.
+/// Bytes of an answer that details of tools may take, beside their signatures.
 const DETAILS_BYTES: usize = 1_600;
-/// What stands around a note.
+/// The surroundings of a note.
 const NOTE_BYTES: usize = "Note: \n".len();
 /// Words of the question that a note repeats.
 const MISSING_SHOWN: usize = 3;
 
-/// What calls have shown of a tool's results.
+/// The observed results of a tool.
 pub type Observations<'a> = dyn Fn(&ToolPath) -> Option<Arc<Observed>> + Sync + 'a;
 
 impl Catalog {
-    /// Answers a question. It never fails: where nothing is found, the answer says so.
+    /// Answers a question. It never fails: if nothing is found, the answer says so.
     pub fn search(&self, query: &Query) -> Answer {
         self.search_with(query, &|_| None)
     }
 
-    /// The same, with what calls have shown of the results that no server declares.
+    /// The same, with the observed results of tools that declare none.
     pub fn search_with(&self, query: &Query, observed: &Observations<'_>) -> Answer {
         let text: String = query.text.trim().chars().take(QUERY_CHARS).collect();
         let budget = query.budget.unwrap_or(DEFAULT_BUDGET).min(LARGEST_BUDGET);
@@ -82,7 +82,7 @@ impl Catalog {
                 answer.notes.push(call);
                 return answer;
             }
-            // As long as it leaves the most room for tools.
+            // Only if it leaves most of the room for tools.
             let helper = helpers::for_wish(&text).filter(|note| note.len() + NOTE_BYTES <= room.bytes / 4);
             room.bytes -= helper.as_ref().map_or(0, |note| note.len() + NOTE_BYTES);
             answer.notes.extend(helper);
@@ -135,7 +135,7 @@ impl Catalog {
         answer
     }
 
-    /// The server of whose tools the text is a path.
+    /// The server of the tool whose path is the text.
     fn named_server(&self, text: &str) -> Option<&Arc<ServerCatalog>> {
         let (name, tool) = text.split_once('.')?;
         let is_path = !tool.is_empty() && !text.contains(char::is_whitespace);
@@ -160,7 +160,7 @@ impl Catalog {
         }
     }
 
-    /// Where the paths of what is found may lead, or which tool says it. A full declaration has it
+    /// Where the paths of the results may lead, or which tool tells that. A full declaration has it
     /// already.
     fn of_folders(&self, answer: &Answer, detail: Detail, mut room: usize) -> Vec<String> {
         let mut notes: Vec<String> = Vec::new();
@@ -204,7 +204,7 @@ impl Catalog {
     }
 }
 
-/// How tools are called that share what their server keeps.
+/// How to call tools that share their server's state.
 fn of_shared_state(answer: &Answer) -> Option<String> {
     let mut namespaces: Vec<&str> = Vec::new();
     for found in answer.results.iter().filter(|found| found.stateful) {
@@ -221,7 +221,7 @@ fn of_shared_state(answer: &Answer) -> Option<String> {
     ))
 }
 
-/// What is found has little to do with what was asked for, or with some of it.
+/// Says that the results have little to do with the question, or with parts of it.
 fn fits_in_part(text: &str, missing: &[String], fits_the_rest: bool) -> String {
     let is_missing = |word: &&str| split(word).iter().any(|word| missing.iter().any(|known| *known == stem(word)));
     let words: Vec<String> = text
@@ -249,7 +249,7 @@ fn unavailable(server: &ServerCatalog) -> Option<Unavailable> {
     Some(Unavailable { server: server.name().to_owned(), reason, hint })
 }
 
-/// How to get what was left out, by what has left it out.
+/// How to get what was left out, depending on the limit that left it out.
 fn more(budget: usize, limit: Option<usize>, query: &Query, by_limit: bool) -> String {
     let raise = match limit {
         Some(limit) if by_limit => format!("raise limit ({limit})"),
@@ -273,28 +273,27 @@ fn in_order_of_servers(answer: &mut Answer, groups: &[(&ServerCatalog, Vec<&Tool
     answer.results.sort_by_cached_key(place);
 }
 
-/// What is left of a budget.
+/// What remains of a budget.
 struct Room {
     bytes: usize,
     budget: usize,
 }
 
 impl Room {
-    /// Sets aside what the remarks will take, up to half.
+    /// Reserves room for the remarks, up to half.
     fn keep_for(&mut self, answer: &Answer) {
         let kept = (answer.remarks().len() + OMITTED_LINE_BYTES).min(self.bytes / 2);
         self.bytes -= kept;
     }
 
-    /// Takes so much away for something that comes later, at most a quarter, and says how much that
-    /// is.
+    /// Reserves so much for a later part, at most a quarter, and returns how much.
     fn set_aside(&mut self, wanted: usize) -> usize {
         let kept = wanted.min(self.bytes / 4);
         self.bytes -= kept;
         kept
     }
 
-    /// Says more of the first tools, as long as there is room.
+    /// Adds details of the first tools, as long as there is room.
     fn detail(&mut self, answer: &mut Answer, tools: &[&Tool]) {
         let mut left = self.bytes.min(DETAILS_BYTES);
         for (found, tool) in answer.results.iter_mut().zip(tools).take(DETAILED) {
@@ -309,8 +308,8 @@ impl Room {
         }
     }
 
-    /// Takes tools in their order as long as each fits as a whole. Of the first there is always at
-    /// least its name.
+    /// Adds tools in order as long as each fits as a whole. The first one is always there, at least
+    /// by name.
     fn fill(
         &mut self,
         answer: &mut Answer,
@@ -345,7 +344,7 @@ impl Room {
         answer.omitted = found - answer.results.len();
     }
 
-    /// Takes names in their order, and puts those of one server on one line.
+    /// Adds names in order, with those of one server on one line.
     fn fill_names(&mut self, answer: &mut Answer, tools: &[&Tool], found: usize) {
         let mut servers: Vec<&str> = Vec::new();
         for tool in tools {
@@ -366,7 +365,7 @@ impl Room {
         answer.omitted = found - answer.results.len();
     }
 
-    /// Takes every server with its count as long as there is room, then names of tools in turns.
+    /// Adds every server with its count as long as there is room, then names of tools in turns.
     fn fill_catalogue(&mut self, answer: &mut Answer, groups: &[(&ServerCatalog, Vec<&Tool>)], limit: usize) {
         let mut open: Vec<(Head, Vec<&Tool>)> = Vec::new();
         for (server, tools) in groups {

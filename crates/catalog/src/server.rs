@@ -17,7 +17,7 @@ use crate::{
     tool::Tool,
 };
 
-/// What tools are called that say in which folders a server works.
+/// Names of tools that list the folders in which a server works.
 const LISTERS_OF_FOLDERS: [&str; 4] =
     ["list_allowed_directories", "list_allowed_folders", "list_allowed_paths", "get_allowed_directories"];
 
@@ -37,11 +37,11 @@ pub enum ServerState {
     },
 }
 
-/// What of a server's tool list is not there as the server gave it.
+/// How the catalogue differs from the tool list that the server gave.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ListError {
-    /// Two tools have the same name. The first is the one that scripts see.
+    /// Two tools have the same name. Scripts see the first one.
     #[error("the tool {name:?} is listed more than once; the first one counts")]
     Duplicate {
         /// The name, as it came.
@@ -70,7 +70,7 @@ pub struct ServerCatalog {
 }
 
 impl ServerCatalog {
-    /// A server whose tools are known. `effects` is the owner's word on them.
+    /// A server whose tools are known. `effects` are the owner's settings for them.
     pub fn ready(names: Names, definitions: Vec<ToolDefinition>, effects: &EffectRules) -> Self {
         let mut server = Self::empty(names, ServerState::Ready);
         let used = definitions.len();
@@ -100,16 +100,16 @@ impl ServerCatalog {
         server
     }
 
-    /// The same for a server that keeps one state for all calls, such as a page: what is shown of
-    /// its tools says so.
+    /// The same for a server that keeps one state for all calls, such as a page. Its tools are
+    /// shown with that remark.
     #[must_use]
     pub fn sharing_state(mut self) -> Self {
         self.tools.iter_mut().for_each(Tool::share_state);
         self
     }
 
-    /// The same for a server of whose tools these arguments are paths, which may lead into these
-    /// folders alone: what is shown of them says so. A relative path is taken from the first
+    /// The same for a server with path arguments of these names, which may lead only into these
+    /// folders. Its tools are shown with that remark. A relative path is resolved against the first
     /// folder.
     #[must_use]
     pub fn within(mut self, folders: &[PathBuf], arguments: &[String]) -> Self {
@@ -130,9 +130,9 @@ impl ServerCatalog {
         self
     }
 
-    /// The same for a server that is started with these arguments, each a folder or a file and the
-    /// option before it: what is shown of its tools that take a path says so, since nothing else
-    /// may say where their paths can lead.
+    /// The same for a server with these start arguments, each a folder or a file with the option
+    /// before it. Its tools that take a path are shown with them, since nothing else may say where
+    /// their paths can lead.
     #[must_use]
     pub fn started_with(mut self, arguments: &[(Option<String>, PathBuf)]) -> Self {
         let shown = |(option, path): &(Option<String>, PathBuf)| {
@@ -169,8 +169,7 @@ impl ServerCatalog {
         Self::empty(names, ServerState::NotStarted)
     }
 
-    /// A server that cannot be used, why, and what to do about it. Both texts may be a child's
-    /// words.
+    /// A server that cannot be used, with the reason and a hint. Both texts may come from a child.
     pub fn unavailable(names: Names, reason: &str, hint: &str) -> Self {
         let (reason, hint) = (one_line(reason, REASON_CHARS), one_line(hint, REASON_CHARS));
         Self::empty(names, ServerState::Unavailable { reason, hint })
@@ -208,7 +207,7 @@ impl ServerCatalog {
         &self.tools
     }
 
-    /// What of its list is not there as it gave it.
+    /// How its list differs from the one that the server gave.
     pub fn faults(&self) -> &[ListError] {
         &self.faults
     }

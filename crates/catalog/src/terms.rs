@@ -1,5 +1,4 @@
-//! From a question to what is looked up: each of its words, with the words of the vocabulary that
-//! stand for it.
+//! The terms of a question: its words, each with the words of the vocabulary that stand for it.
 
 use std::collections::BTreeMap;
 
@@ -11,28 +10,27 @@ use crate::{
     words::{joined_pairs, question_words, synonyms},
 };
 
-/// What a synonym counts, against the word itself.
+/// The weight of a synonym, relative to the word itself.
 const SYNONYM: f64 = 0.35;
-/// What a word counts that begins with the unknown word asked for.
+/// The weight of a word that begins with the unknown word.
 const PREFIX: f64 = 0.7;
-/// What a word counts that differs from the unknown word asked for by a typing error.
+/// The weight of a word that differs from the unknown word by a typing error.
 const CORRECTION: f64 = 0.6;
 
-/// What a word counts that is not in the question, and is what the question means.
+/// The weight of a word that is not in the question, but is its intent.
 const MEANT: f64 = 0.6;
-/// The share of itself that a word counts which has already said what the question means.
+/// The remaining weight of a word that served as a cue for the intent.
 const CUE: f64 = 0.5;
 
 /// What is looked up for a question.
 #[derive(Debug, Default)]
 pub(crate) struct Terms {
     pub(crate) all: Vec<Term>,
-    /// The words that no tool has, as stems. They say nothing about any tool, but how little of the
-    /// question is answered.
+    /// The words that no tool has, as stems. They show how much of the question is unanswered.
     pub(crate) unknown: Vec<String>,
 }
 
-/// A word asked for, and the words of the vocabulary that stand for it, with what each counts.
+/// A word of the question, and the words of the vocabulary that stand for it, with their weights.
 #[derive(Debug)]
 pub(crate) struct Term {
     /// Its stem.
@@ -67,12 +65,12 @@ pub(crate) fn terms(text: &str, vocabulary: &Vocabulary) -> Terms {
             stands_for = corrections(&word, vocabulary);
         }
         let is_cue = cues.contains(&word);
-        // A number is somebody's own: no tool need have it.
+        // A number is specific to the question, so tools need not contain it.
         let is_number = word.chars().any(char::is_numeric);
         if stands_for.is_empty() && !is_cue && !is_number {
             terms.unknown.push(word.clone());
         }
-        // A wish begins with what is to be done, and so does the name of a tool.
+        // A wish begins with a verb, and so does the name of a tool.
         if place == 0 {
             let verbs = stands_for.iter().map(|(word, counts)| (verb(word), *counts));
             let verbs: Vec<_> = verbs.filter(|(verb, _)| vocabulary.has(verb)).collect();
@@ -93,8 +91,8 @@ pub(crate) fn terms(text: &str, vocabulary: &Vocabulary) -> Terms {
     terms
 }
 
-/// The words of the vocabulary that begin with an unknown word, or else those that a typing error
-/// makes of it.
+/// The words of the vocabulary that begin with an unknown word, or else those that differ from it
+/// by a typing error.
 fn corrections(word: &str, vocabulary: &Vocabulary) -> Vec<(String, f64)> {
     let length = word.chars().count();
     if length >= 3 {
@@ -113,7 +111,7 @@ fn corrections(word: &str, vocabulary: &Vocabulary) -> Vec<(String, f64)> {
     let mut near: BTreeMap<(usize, &str), ()> = BTreeMap::new();
     // One typing error changes at most two letters of the set.
     for candidate in vocabulary.similar(asked, 2 * allowed) {
-        // Hardly anybody mistypes the first letter.
+        // People rarely mistype the first letter.
         if candidate.chars().next() != word.chars().next() {
             continue;
         }
@@ -122,7 +120,8 @@ fn corrections(word: &str, vocabulary: &Vocabulary) -> Vec<(String, f64)> {
             near.insert((distance, candidate), ());
         }
     }
-    // Only the nearest: where one letter is enough, what is two letters away was not meant.
+    // Only the nearest words: if one typing error explains it, a word that is two errors away was
+    // not meant.
     let least = near.keys().next().map(|(distance, _)| *distance);
     let nearest = near.into_keys().filter(|(distance, _)| Some(*distance) == least).take(CORRECTIONS);
     nearest.map(|(_, word)| (word.to_owned(), CORRECTION)).collect()

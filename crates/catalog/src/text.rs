@@ -1,15 +1,15 @@
-//! Foreign text made harmless.
+//! Makes foreign text harmless.
 //!
-//! Names and descriptions come from child servers. Whatever of them reaches a comment, a string or
-//! a terminal passes through here, and must leave without control characters, without invisible
-//! ones, and without a way out of where it was put.
+//! Names and descriptions come from child servers. Everything from them that reaches a comment, a
+//! string or a terminal passes through here, and leaves without control characters, without
+//! invisible ones, and without a way to end its context.
 
 use std::fmt::Write as _;
 
 pub(crate) use belljar_model::display::is_hidden;
 use belljar_model::display::{Glyph, glyphs};
 
-/// What stands for a character that may not be shown.
+/// Replaces a character that may not be shown.
 const REPLACEMENT: char = '\u{FFFD}';
 
 fn is_space(character: char) -> bool {
@@ -64,14 +64,14 @@ pub(crate) fn comment_lines(text: &str, longest: usize, lines: usize) -> Vec<Str
     kept
 }
 
-/// A line made safe inside `/* */`: nothing in it ends the comment or speaks to a compiler
+/// A line made safe inside `/* */`: nothing in it ends the comment or addresses a compiler
 /// (`@ts-ignore`).
 pub(crate) fn comment(line: &str) -> String {
     line.replace("*/", "*\\/").replace("@ts-", "@ ts-")
 }
 
 /// The text as a string literal of JSON, JavaScript and TypeScript alike, in printable characters
-/// alone.
+/// only.
 pub(crate) fn quoted(text: &str) -> String {
     let mut literal = String::with_capacity(text.len() + 2);
     literal.push('"');
@@ -101,8 +101,8 @@ pub(crate) fn first_sentence(text: &str, longest: usize) -> String {
     let mut end = text.len();
     let mut characters = text.char_indices().peekable();
     while let Some((at, character)) = characters.next() {
-        // White space may be collapsed away later, so look further than the summary is long, but
-        // not without end.
+        // White space may be collapsed later, so this reads more than the summary's length, but
+        // only up to a bound.
         if at > longest.saturating_mul(8) {
             break;
         }
@@ -111,7 +111,7 @@ pub(crate) fn first_sentence(text: &str, longest: usize) -> String {
             '.' => next.is_some_and(char::is_whitespace) && !is_abbreviation(text.get(..at).unwrap_or_default()),
             '!' | '?' => next.is_some_and(char::is_whitespace),
             '。' | '！' | '？' => true,
-            // A line that goes on in lower case is wrapped, not ended.
+            // A line that continues in lower case was wrapped.
             '\n' => !text.get(at..).unwrap_or_default().trim_start().starts_with(char::is_lowercase),
             _ => false,
         };
@@ -123,7 +123,7 @@ pub(crate) fn first_sentence(text: &str, longest: usize) -> String {
     one_line(text.get(..end).unwrap_or_default(), longest)
 }
 
-/// Whether the text before a full stop ends as `e.g`, `i.e`, `etc`, `vs` or an initial does.
+/// Whether the full stop belongs to `e.g`, `i.e`, `etc`, `vs` or an initial.
 fn is_abbreviation(before: &str) -> bool {
     let word =
         before.rsplit(|character: char| character.is_whitespace() || character == '(').next().unwrap_or_default();

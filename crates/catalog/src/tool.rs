@@ -14,7 +14,7 @@ use crate::{
     words::split,
 };
 
-/// How a description says that a tool is not to be used any more.
+/// How a description marks a deprecated tool.
 const DEPRECATED: [&str; 3] = ["DEPRECATED", "Deprecated:", "(deprecated)"];
 
 /// Characters of a filter that are shown.
@@ -104,18 +104,18 @@ impl Tool {
         &self.definition
     }
 
-    /// What it may change, as it is shown: the owner's word, or else what its annotations state.
+    /// What it may change, for display: the owner's word, or else its annotations.
     pub fn effect(&self) -> Effect {
         self.effect
     }
 
-    /// What it may change, as decisions take it: what the owner says or trusts the server to say.
+    /// What it may change, for decisions: only what the owner says, or trusts the server to say.
     pub fn trusted_effect(&self) -> TrustedEffect {
         self.trusted_effect
     }
 
-    /// Whether calls of it share what its server keeps with all other calls there, so that those
-    /// which overlap may mix.
+    /// Whether calls of it share the server's state with all other calls there, so that overlapping
+    /// calls may mix.
     pub fn shares_state(&self) -> bool {
         self.shares_state
     }
@@ -124,12 +124,12 @@ impl Tool {
         self.shares_state = true;
     }
 
-    /// Where its paths may lead, where its owner says so: `within /data or /srv`.
+    /// Where its paths may lead, if its owner says so: `within /data or /srv`.
     pub fn folders(&self) -> Option<&str> {
         self.folders.as_deref()
     }
 
-    /// The same for a tool of which one of these arguments is a path.
+    /// The same for a tool that has one of these path arguments.
     pub(crate) fn keep_within(&mut self, folders: &Arc<str>, arguments: &[String]) {
         let properties = self.definition.input_schema.get("properties");
         if arguments.iter().any(|name| properties.is_some_and(|properties| properties.get(name).is_some())) {
@@ -137,13 +137,13 @@ impl Tool {
         }
     }
 
-    /// The paths that its server is started with, where it takes a path itself:
-    /// `--repository "/data/site"`.
+    /// The paths that its server is started with, if the tool takes a path itself: `--repository
+    /// "/data/site"`.
     pub fn started_with(&self) -> Option<&str> {
         self.started_with.as_deref()
     }
 
-    /// The same for a tool that takes a path, by the names of its arguments.
+    /// The same for a tool that takes a path, judging by the names of its arguments.
     pub(crate) fn tell_arguments(&mut self, arguments: &Arc<str>) {
         let properties = self.definition.input_schema.get("properties").and_then(Value::as_object);
         let mut names = properties.into_iter().flatten().take(INDEXED_PARAMETERS).map(|(name, _)| name);
@@ -169,19 +169,18 @@ impl Tool {
         &self.expression
     }
 
-    /// The same under its exact name, where that is bound and is another:
-    /// `notion["notion-search"]`.
+    /// The same under its exact name, if that is bound and different: `notion["notion-search"]`.
     pub fn exact_expression(&self) -> Option<String> {
         let other = self.names.binds_exact() && self.names.exact() != self.names.alias();
         other.then(|| format!("{}[{}]", self.namespace.alias(), quoted(self.names.exact())))
     }
 
-    /// The first sentence of its description, on one line, safe to show. Empty where there is none.
+    /// The first sentence of its description, on one line, safe to show. Empty if there is none.
     pub fn summary(&self) -> &str {
         &self.summary
     }
 
-    /// Whether its server has another one for the same.
+    /// Whether it is deprecated in favour of another tool of its server.
     pub(crate) fn is_deprecated(&self) -> bool {
         self.is_deprecated
     }
@@ -191,7 +190,7 @@ impl Tool {
         self.signature.get_or_init(|| self.signed(None))
     }
 
-    /// The same with the result as it was observed, where the server declares none.
+    /// The same with the observed result, if the server declares none.
     pub fn signature_with(&self, observed: Option<&Observed>) -> String {
         match observed.filter(|_| self.definition.output_schema.is_none()) {
             None => self.signature().to_owned(),
@@ -213,7 +212,7 @@ impl Tool {
         self.declaration.get_or_init(|| self.declared(None))
     }
 
-    /// The same with the result as it was observed, where the server declares none.
+    /// The same with the observed result, if the server declares none.
     pub fn declaration_with(&self, observed: Option<&Observed>) -> String {
         match observed.filter(|_| self.definition.output_schema.is_none()) {
             None => self.declaration().to_owned(),

@@ -1,8 +1,8 @@
-//! The words of all servers together: what a question is looked up in.
+//! The words of all servers together, in which a question is looked up.
 //!
-//! Each server's [`Index`](crate::index::Index) is made once; this joins them, so that a question
-//! meets one list of words however many servers there are. It is made when a catalogue is first
-//! asked, and thrown away with it.
+//! Each server's [`Index`](crate::index::Index) is built once; this joins them, so that a question
+//! searches one list of words however many servers there are. It is built at the first search of a
+//! catalogue, and dropped with it.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -11,22 +11,22 @@ use std::{
 
 use crate::{index::Posting, index::letters, server::ServerCatalog, tool::Tool, words::folded};
 
-/// The words of a catalogue, in their order. Lists side by side: a search for typing errors reads
-/// all the letters, and hardly ever a word.
+/// The words of a catalogue, sorted. They are parallel lists: a search for typing errors reads all
+/// the letters, and hardly any words.
 #[derive(Debug, Default)]
 pub(crate) struct Vocabulary {
     words: Vec<String>,
     /// The letters of each word, as [`letters`] has them.
     letters: Vec<u64>,
-    /// Where each word's postings are: a server, and the word's place in its index.
+    /// Where each word's postings are: the server, and the word's position in its index.
     places: Vec<Vec<(usize, usize)>>,
-    /// The number of the first tool of each server. Tools are numbered through.
+    /// The number of the first tool of each server. Tools are numbered consecutively.
     first: Vec<usize>,
     /// Each tool's server and place in it.
     tools: Vec<(usize, usize)>,
-    /// Each tool's place in the order of the paths, by which equal scores are settled.
+    /// Each tool's position in the order of the paths, which decides between equal scores.
     order: Vec<u32>,
-    /// The tools that have a name, without its case and separators.
+    /// The tools by name, ignoring case and separators.
     spellings: HashMap<String, Vec<usize>>,
 }
 
@@ -88,7 +88,7 @@ impl Vocabulary {
         self.order.get(number).copied().unwrap_or(u32::MAX)
     }
 
-    /// The numbers of the tools of this name, whatever its case and separators.
+    /// The numbers of the tools with this name, ignoring case and separators.
     pub(crate) fn spelled(&self, folded: &str) -> &[usize] {
         self.spellings.get(folded).map(Vec::as_slice).unwrap_or_default()
     }
@@ -114,13 +114,13 @@ impl Vocabulary {
         })
     }
 
-    /// Every word that begins so, in their order.
+    /// Every word with this prefix, in order.
     pub(crate) fn beginning(&self, prefix: &str) -> impl Iterator<Item = &str> {
         let from = self.words.partition_point(|word| word.as_str() < prefix);
         self.words.iter().skip(from).map(String::as_str).take_while(move |word| word.starts_with(prefix))
     }
 
-    /// The words whose letters differ from these by at most so many bits, in their order.
+    /// The words whose letters differ from these by at most so many bits, in order.
     pub(crate) fn similar(&self, letters: u64, bits: u32) -> impl Iterator<Item = &str> {
         let all = self.words.iter().zip(&self.letters);
         all.filter(move |(_, known)| (*known ^ letters).count_ones() <= bits).map(|(word, _)| word.as_str())

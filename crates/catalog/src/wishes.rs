@@ -1,25 +1,25 @@
-//! Questions that wish for several things: "read file list directory" is about two tools, and each
-//! is to be found.
+//! Questions with several wishes: "read file list directory" is about two tools, and each is to be
+//! found.
 //!
-//! A wish begins with a verb and has something that it is about. Verbs side by side share that:
-//! "read write file" wishes for both.
+//! A wish begins with a verb and has an object. Adjacent verbs share one: "read write file" wishes
+//! for both.
 
 use crate::{
     bounds::{QUERY_WORDS, WISHES},
     words::{split, stem},
 };
 
-/// What is done with things, in words that hardly ever name a thing.
+/// Verbs, which hardly ever name a thing.
 #[rustfmt::skip]
 const VERBS: &[&str] = &[
     "add", "append", "calculate", "compare", "compute", "convert", "copy", "create", "delete", "describe", "download", "edit",
     "execute", "fetch", "find", "get", "insert", "list", "make", "move", "navigate", "read", "remove", "rename", "retrieve",
     "run", "save", "search", "send", "store", "summarize", "take", "update", "upload", "write",
 ];
-/// Words between two wishes, which belong to none.
+/// Words between two wishes, which belong to neither.
 const BETWEEN: [&str; 4] = ["and", "then", "or", "also"];
 
-/// The wishes of a question, each as a question of its own; none where it wishes for one thing.
+/// The wishes of a question, each as a question of its own; empty if there is only one.
 pub(crate) fn wishes(text: &str) -> Vec<String> {
     let clauses: Vec<&str> = text.split([',', ';', '\n']).filter(|clause| !clause.trim().is_empty()).collect();
     let is_list = clauses.len() > 1;
@@ -30,8 +30,8 @@ pub(crate) fn wishes(text: &str) -> Vec<String> {
     wishes
 }
 
-/// The wishes of a part without commas. One of several, if it has two words, is a wish with
-/// whatever verb.
+/// The wishes of a part without commas. If there are several parts, any part with two words is a
+/// wish, whatever its verb.
 fn of_clause(clause: &str, is_one_of_several: bool) -> Vec<String> {
     let mut words = split(clause);
     words.truncate(QUERY_WORDS);
@@ -43,7 +43,7 @@ fn of_clause(clause: &str, is_one_of_several: bool) -> Vec<String> {
             Some((verbs, objects)) if is_verb && objects.is_empty() => verbs.push(word),
             Some((_, objects)) if !is_verb => objects.push(word),
             _ if is_verb => groups.push((vec![word], Vec::new())),
-            // What stands before the first verb is about all of it.
+            // Words before the first verb belong to every wish.
             _ => {}
         }
     }

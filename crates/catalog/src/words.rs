@@ -1,11 +1,11 @@
-//! From text to the words that are indexed and looked up, the same way for both.
+//! Splits text into the words that are indexed and looked up, the same way for both.
 
 use std::{borrow::Cow, sync::OnceLock};
 
 use crate::bounds::{FIELD_BYTES, WORD_CHARS};
 
-/// Words that are in every description and tell none from another, in their order. One that stands
-/// alone in a name (`get`, `list`) is not here.
+/// Words that occur in every description and distinguish none, sorted. A word that can be a whole
+/// name (`get`, `list`) is not included.
 #[rustfmt::skip]
 const STOP_WORDS: &[&str] = &[
     "a", "about", "after", "also", "am", "an", "and", "another", "any", "are", "as", "at", "be", "been", "before",
@@ -19,7 +19,7 @@ const STOP_WORDS: &[&str] = &[
 
 /// Words that people and tools use for one another: the everyday verbs of computing, and its nouns
 /// that have two names. The list is general on purpose; a word belongs here if it means the same
-/// whatever the server. A word may stand in several groups.
+/// for every server. A word may be in several groups.
 #[rustfmt::skip]
 const SYNONYMS: &[&[&str]] = &[
     &["get", "read", "fetch", "retrieve", "show", "view", "load", "see", "display", "print", "inspect", "return"],
@@ -90,7 +90,7 @@ pub(crate) fn words(text: &str, most: usize) -> Vec<String> {
     stems
 }
 
-/// The same, one after another, for whoever does not keep them.
+/// The same, one after another, for callers that do not keep them.
 pub(crate) fn each_stem(text: &str, most: usize, mut found: impl FnMut(&str)) {
     let mut count = 0;
     each_word(text, |word| {
@@ -107,7 +107,7 @@ pub(crate) fn joined_pairs(text: &str, most: usize) -> Vec<String> {
     split(text).windows(2).take(most).map(|pair| stem(&pair.concat()).into_owned()).collect()
 }
 
-/// The stems of the words that stand for the same as this stem, each once.
+/// The stems of the synonyms of this stem, each once.
 pub(crate) fn synonyms(of: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for group in synonym_stems() {
@@ -129,7 +129,7 @@ fn synonym_stems() -> &'static [Vec<String>] {
     })
 }
 
-/// The words of a question. What stands for a thing of a known kind, a URL or a pattern, is that
+/// The words of a question. A thing of a known kind, such as a URL or a pattern, becomes that
 /// kind's word.
 pub(crate) fn question_words(text: &str, most: usize) -> Vec<String> {
     let mut found = Vec::new();
@@ -146,7 +146,7 @@ pub(crate) fn question_words(text: &str, most: usize) -> Vec<String> {
     found
 }
 
-/// A name without case and separators: what two spellings of one name have in common.
+/// A name without case and separators, which is equal for all spellings of a name.
 pub(crate) fn folded(name: &str) -> String {
     name.chars().filter(|character| character.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
@@ -158,8 +158,8 @@ pub(crate) fn split(text: &str) -> Vec<String> {
     words
 }
 
-/// The words in lower case, one after another. They end at whatever is neither letter nor digit,
-/// and where camelCase has its humps; a character of a script without spaces is a word by itself.
+/// The words in lower case, one after another. They end at anything but letters and digits, and at
+/// the humps of camelCase; a character of a script without spaces is a word by itself.
 fn each_word(text: &str, mut found: impl FnMut(&str)) {
     let mut word = String::new();
     let mut length = 0_usize;
@@ -205,8 +205,8 @@ fn is_ideograph(character: char) -> bool {
     matches!(character, '\u{3040}'..='\u{30FF}' | '\u{3400}'..='\u{9FFF}' | '\u{F900}'..='\u{FAFF}' | '\u{20000}'..='\u{3FFFF}')
 }
 
-/// The word without its plural, its `-ing` or `-ed` and a final `e`: enough for English
-/// descriptions, and wrong the same way for both sides where it is wrong.
+/// The word without its plural, its `-ing` or `-ed` and a final `e`: good enough for English
+/// descriptions, and where it is wrong, it is wrong the same way for both sides.
 pub(crate) fn stem(word: &str) -> Cow<'_, str> {
     if word.len() <= 3 || !word.bytes().all(|byte| byte.is_ascii_lowercase()) {
         return Cow::Borrowed(word);

@@ -1,7 +1,7 @@
-//! An example call: what a tool needs at least, with a value of the right type for each.
+//! An example call: the least that a tool needs, with a value of the right type for each argument.
 //!
-//! It is valid TypeScript beside the tool's declaration. Where a type leaves no value to think of,
-//! or the call would be long, there is no example: a declaration says more then.
+//! It is valid TypeScript together with the tool's declaration. If no value of a type comes to
+//! mind, or the call would be long, there is no example: a declaration says more then.
 
 use super::{Arguments, Function};
 use crate::{
@@ -44,7 +44,7 @@ fn value(types: &Types, kind: &Type, depth: usize) -> Option<String> {
             Some(format!("[{}]", values?.join(", ")))
         }
         Type::Object(shape) => object(types, shape, depth),
-        // Nothing is the last thing that a call is made with.
+        // A call is never made with nothing as an argument.
         Type::Union(kinds) => {
             let some = kinds.iter().filter(|kind| **kind != Type::NULL).find_map(|kind| value(types, kind, depth));
             some.or_else(|| kinds.contains(&Type::NULL).then(|| "null".to_owned()))
@@ -56,7 +56,7 @@ fn value(types: &Types, kind: &Type, depth: usize) -> Option<String> {
 
 fn object(types: &Types, shape: &Shape, depth: usize) -> Option<String> {
     let needed: Vec<_> = shape.members.iter().filter(|member| !member.optional).collect();
-    // Members without a name in the schema would have to be of two types at once.
+    // Members that the schema does not name would have to be of two types at once.
     if shape.is_split() && !needed.is_empty() {
         return None;
     }

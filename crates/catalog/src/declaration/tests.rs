@@ -204,7 +204,7 @@ fn a_bomb_of_references_stays_small() {
 
 #[test]
 fn depth_and_width_are_bounded() {
-    // Deeper than any parser of JSON lets through, to be sure.
+    // Deeper than any JSON parser allows.
     let deep = (0..300).fold(json!({"type": "string"}), |inner, level| match level % 3 {
         0 => json!({"properties": {"d": inner}}),
         1 => json!({"items": inner}),
@@ -334,7 +334,7 @@ fn real_tools_are_declared_as_people_would_write_them() {
     );
 }
 
-/// The text without what its comments and strings hold, as a compiler splits it.
+/// The text without the contents of comments and strings, split like a compiler does it.
 fn code(text: &str) -> String {
     let (mut code, mut rest) = (String::new(), text);
     while let Some(next) = rest.chars().next() {

@@ -1,4 +1,4 @@
-//! A shape: which kinds of values were seen at a place, and what was inside them.
+//! A shape: the kinds of values that were seen at a place, and their contents.
 
 use std::collections::BTreeMap;
 
@@ -13,11 +13,10 @@ use crate::{
     schema::{Member, Shape, Type},
 };
 
-/// Objects of one shape, side by side in an object, that make it a map.
+/// How many objects of one shape, next to each other in an object, make it a map.
 const MAP_OF_OBJECTS: usize = 3;
 
-/// Texts, or numbers, or other plain values of one type, side by side in an object, that make it a
-/// map.
+/// How many plain values of one type, next to each other in an object, make it a map.
 const MAP_OF_VALUES: usize = 8;
 
 /// What was seen at one place.
@@ -32,7 +31,7 @@ pub(crate) struct Seen {
     number: bool,
     #[serde(skip_serializing_if = "is_false")]
     string: bool,
-    /// Something that was too deep, or too much.
+    /// Something that was too deep, or too large.
     #[serde(skip_serializing_if = "is_false")]
     unknown: bool,
     /// The elements of arrays.
@@ -46,9 +45,9 @@ pub(crate) struct Seen {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 enum Object {
-    /// With names that a programmer gave.
+    /// An object with names that a programmer chose.
     Members { times: u64, members: BTreeMap<String, Part> },
-    /// With names that are data.
+    /// An object with names that are data.
     Record(Box<Seen>),
 }
 
@@ -91,7 +90,7 @@ impl Seen {
         seen
     }
 
-    /// The kinds of values that were seen, as an author would call them.
+    /// The kinds of values that were seen, in an author's words.
     pub(super) fn kinds(&self) -> Vec<&'static str> {
         let kinds = [
             (self.string, "a text"),
@@ -104,7 +103,7 @@ impl Seen {
         kinds.into_iter().filter(|(seen, _)| *seen).map(|(_, kind)| kind).collect()
     }
 
-    /// Takes in what was seen another time.
+    /// Merges another observation into this one.
     pub(super) fn merge(&mut self, other: Self) {
         self.null |= other.null;
         self.boolean |= other.boolean;
@@ -158,7 +157,7 @@ impl Seen {
         }
     }
 
-    /// Makes unknown what is deeper than so many levels.
+    /// Replaces everything below so many levels by unknown.
     fn cut(&mut self, levels: usize) {
         let Some(below) = levels.checked_sub(1) else {
             if self.array.take().is_some() | self.object.take().is_some() {
@@ -186,7 +185,7 @@ impl Seen {
         1 + array + object
     }
 
-    /// Whether both are the same type to a script, however often they were seen.
+    /// Whether both are the same type to a script, ignoring how often they were seen.
     pub(super) fn is_same_type(&self, other: &Self) -> bool {
         self.kind() == other.kind()
     }
@@ -272,7 +271,7 @@ impl Object {
         Self::Record(Box::new(self.into_inside()))
     }
 
-    /// What was seen in all members together.
+    /// The shape of all members together.
     fn into_inside(self) -> Seen {
         match self {
             Self::Record(inside) => *inside,
@@ -304,8 +303,8 @@ impl Object {
     }
 }
 
-/// Whether a name looks like one that a programmer gave: letters, with `_`, `-`, `$` or two digits
-/// at most. Identifiers, dates, paths, addresses and numbers do not.
+/// Whether a name looks like one that a programmer chose: letters, with at most two digits, `_`,
+/// `-` or `$`. Identifiers, dates, paths, addresses and numbers do not.
 fn is_a_programmers(name: &str) -> bool {
     let letters = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'$'));
     let digits = name.bytes().filter(u8::is_ascii_digit).count();

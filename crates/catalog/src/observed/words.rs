@@ -1,4 +1,4 @@
-//! What the arguments of a call say, kept in a few bytes until its answer comes.
+//! The words in the arguments of a call, kept in a few bytes until its answer comes.
 
 use std::{
     borrow::Cow,
@@ -11,19 +11,19 @@ use serde::de::{Deserialize, DeserializeSeed, Deserializer, IgnoredAny, MapAcces
 
 use crate::bounds::{OBSERVED_NAME_BYTES, OBSERVED_NODES};
 
-/// The texts in the arguments of a call, as far as one of them can be the name of a member.
+/// The texts in the arguments of a call that could be the name of a member.
 ///
-/// They are kept as hashes, because a call may wait for long and many may wait at once. Two texts
-/// with one hash cost no more than a name that is taken for data.
+/// They are kept as hashes, because a call may wait for long and many may wait at once. If two
+/// texts have the same hash, the worst effect is that a name is taken for data.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Words {
     hashes: Vec<u64>,
-    /// Whether one of the arguments is a program, such as a query of a database: what comes is of
-    /// its making.
+    /// Whether one of the arguments is a program, such as a database query, which determines the
+    /// result.
     program: bool,
 }
 
-/// What arguments are called that are programs.
+/// Names of arguments that are programs.
 const PROGRAMS: [&str; 12] = [
     "code",
     "cypher",
@@ -38,26 +38,26 @@ const PROGRAMS: [&str; 12] = [
     "statement",
     "xpath",
 ];
-/// How a text begins that is a query in a language, where an argument of another name holds one.
+/// How queries begin, if an argument with another name contains one.
 const QUERIES: [&str; 4] = ["select", "with", "pragma", "explain"];
 
 impl Words {
-    /// The words of a call's arguments. No tree is made of them.
+    /// The words of a call's arguments. No tree is built.
     pub fn of(arguments: &JsonText) -> Self {
         let mut words = Self::default();
-        // A number that serde does not take ends the reading; the words before it are kept.
+        // A number that serde rejects ends the reading; the words before it are kept.
         let _ = Inside(&mut words, false).deserialize(&mut serde_json::Deserializer::from_str(arguments.as_str()));
         words.hashes.sort_unstable();
         words.hashes.dedup();
         words
     }
 
-    /// Whether the names in what comes are those that a program among the arguments has given.
+    /// Whether a program in the arguments chose the names in the result.
     pub(crate) fn has_program(&self) -> bool {
         self.program
     }
 
-    /// Whether `name` is among them, in whatever case.
+    /// Whether `name` is among them, ignoring case.
     pub(super) fn has(&self, name: &str) -> bool {
         name.len() <= OBSERVED_NAME_BYTES && self.hashes.binary_search(&hash(name)).is_ok()
     }
@@ -69,7 +69,7 @@ fn hash(text: &str) -> u64 {
     hasher.finish()
 }
 
-/// Whether a text is a query: two words at least, of which the first begins one.
+/// Whether a text is a query: at least two words, and the first one begins a query.
 fn is_query(text: &str) -> bool {
     let mut words = text.split_whitespace();
     let begins = words.next().is_some_and(|first| QUERIES.iter().any(|known| first.eq_ignore_ascii_case(known)));
@@ -77,13 +77,13 @@ fn is_query(text: &str) -> bool {
     begins && words.take(MOST_WORDS).any(is_select)
 }
 
-/// Words of a text that are looked at for what makes it a query.
+/// Words of a text that are checked for the start of a query.
 const MOST_WORDS: usize = 200;
 
-/// Reads a value and what is inside it, and keeps its texts. The second says that its text is a
+/// Reads a value and its contents, and keeps its texts. The second field says that its text is a
 /// program.
 ///
-/// Nothing else is kept. Its depth is bounded, because the value is that of a [`JsonText`].
+/// Nothing else is kept. The depth is bounded, because the value comes from a [`JsonText`].
 struct Inside<'a>(&'a mut Words, bool);
 
 impl<'de> DeserializeSeed<'de> for Inside<'_> {

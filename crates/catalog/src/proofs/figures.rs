@@ -1,4 +1,4 @@
-//! The figures that the documents promise are kept. The examples print them whole.
+//! Checks that the figures in the documents are kept. The examples print all of them.
 
 use crate::measures::{
     catalog, lists,

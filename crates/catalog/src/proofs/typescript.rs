@@ -1,5 +1,4 @@
-//! What the compiler of TypeScript itself says of the declarations. It is pinned in
-//! `tests/servers`.
+//! Checks the declarations with the TypeScript compiler, which is pinned in `tests/servers`.
 
 use std::{fs, path::Path, process::Command};
 
@@ -13,9 +12,9 @@ use crate::{
 
 /// Odd tools that are declared. Each has an input schema, and every other one an output schema.
 const ODD_TOOLS: usize = 4_000;
-/// Where the odd ones begin. Another number gives others.
+/// The seed of the odd tools.
 const SEED: u64 = 6;
-/// Odd tools in one namespace: as many as a file should have.
+/// Odd tools in one namespace, so that a file has a reasonable size.
 const TOOLS_PER_FILE: usize = 500;
 
 /// The declarations of some tools.

@@ -1,7 +1,7 @@
-//! The types that stand under a name: which are printed under it, and which in its place.
+//! The named types of a tool: which are printed under their name, and which in place of it.
 //!
-//! Nothing here recurses along references: whatever a hostile schema makes of them, it is a list
-//! that is worked off.
+//! Nothing here recurses along references: whatever a hostile schema does with them, they are
+//! processed as a list.
 
 use super::types::Type;
 use crate::bounds::{INLINE_CHAIN, UNION_PRODUCT};
@@ -9,7 +9,7 @@ use crate::bounds::{INLINE_CHAIN, UNION_PRODUCT};
 /// The types of a tool: of its arguments, of its result, and of what both refer to.
 #[derive(Debug)]
 pub(crate) struct Types {
-    /// What a type may be named by. The documents themselves are among them.
+    /// The possible targets of a reference, including the documents themselves.
     pub(crate) aliases: Vec<Alias>,
 }
 
@@ -18,27 +18,27 @@ pub(crate) struct Types {
 pub(crate) struct Alias {
     /// An identifier without `_`, unique in its [`Types`].
     pub(crate) name: String,
-    /// What the schema says of itself, on one line; not yet safe for a comment.
+    /// The schema's description, on one line; not yet safe for a comment.
     pub(crate) comment: String,
     /// The type.
     pub(crate) body: Type,
     /// Whether it is printed in place of its name: it is used once, and not inside itself.
     pub(crate) inline: bool,
-    /// How many members a compiler may have to tell apart when it expands the type's unions; it
-    /// stops being counted where it passes [`UNION_PRODUCT`].
+    /// How many members a compiler may have to distinguish when it expands the type's unions;
+    /// counting stops at [`UNION_PRODUCT`].
     pub(crate) members: usize,
 }
 
 impl Types {
-    /// Makes the types fit to be printed. `roots` are those that are printed themselves.
+    /// Prepares the types for printing. `roots` are the types that are printed themselves.
     pub(crate) fn settle(&mut self, roots: &[&Type]) {
         self.break_circles();
         self.choose_inline(roots);
         self.count_members();
     }
 
-    /// Takes out references of a type to itself that no object or array stands between: no compiler
-    /// accepts them.
+    /// Removes references of a type to itself without an object or array in between, which no
+    /// compiler accepts.
     fn break_circles(&mut self) {
         for start in 0..self.aliases.len() {
             let mut seen = vec![false; self.aliases.len()];
@@ -57,7 +57,7 @@ impl Types {
         }
     }
 
-    /// Counts the members of each type, by repetition until nothing changes and not by recursion.
+    /// Counts the members of each type, iterating until nothing changes instead of recursing.
     fn count_members(&mut self) {
         for _ in 0..self.aliases.len() {
             let counts: Vec<usize> = self.aliases.iter().map(|alias| self.members(&alias.body)).collect();
@@ -72,7 +72,7 @@ impl Types {
         }
     }
 
-    /// The members of a type: of a union the sum, of an intersection the product.
+    /// The members of a type: the sum for a union, the product for an intersection.
     pub(crate) fn members(&self, kind: &Type) -> usize {
         let counted = match kind {
             Type::Union(kinds) => kinds.iter().map(|kind| self.members(kind)).fold(0, usize::saturating_add),
@@ -83,8 +83,8 @@ impl Types {
         counted.min(UNION_PRODUCT + 1)
     }
 
-    /// Chooses the types that are printed in place of their names: those used once and not inside
-    /// themselves, the plain ones, and never more than [`INLINE_CHAIN`] inside each other.
+    /// Chooses the types that are printed in place of their names: plain ones that are used once
+    /// and not inside themselves, nested at most [`INLINE_CHAIN`] deep.
     fn choose_inline(&mut self, roots: &[&Type]) {
         let count = self.aliases.len();
         let inside: Vec<Vec<usize>> = self.aliases.iter().map(|alias| alias.body.names()).collect();
@@ -109,8 +109,8 @@ impl Types {
             }
         }
         let mut chain = vec![0_usize; count];
-        // A target is found after what refers to it, so going backwards settles inner types before
-        // outer ones, mostly; where not, the chain below it counts as broken.
+        // A target is found after what refers to it, so going backwards usually settles inner types
+        // before outer ones; otherwise, the chain below counts as broken.
         for at in (0..count).rev() {
             let below = inside.get(at).map(Vec::as_slice).unwrap_or_default();
             let recursive = reach(below).get(at).copied().unwrap_or(true);

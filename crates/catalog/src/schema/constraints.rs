@@ -1,4 +1,4 @@
-//! What a schema demands beyond a type, in few words for a comment.
+//! A schema's constraints beyond its type, in a few words for a comment.
 
 use serde_json::{Map, Value};
 
@@ -7,7 +7,7 @@ use crate::{
     text::one_line,
 };
 
-/// How many values of an enumeration too long for a type are named.
+/// How many values of an overlong enumeration are named.
 const NAMED_VALUES: usize = 12;
 
 /// Formats of numbers that mean nothing to JavaScript.
@@ -42,7 +42,7 @@ pub(crate) fn constraints(schema: &Map<String, Value>) -> String {
         let named: Vec<String> = values.iter().take(NAMED_VALUES).map(shown).collect();
         said.push(format!("one of {} and {} more", named.join(", "), values.len().saturating_sub(NAMED_VALUES)));
     }
-    // Most descriptions say it already, where there is one.
+    // If there is a description, it usually says this already.
     let is_said = text("description").is_some_and(|text| text.to_ascii_lowercase().contains("default"));
     if let Some(default) = schema.get("default").filter(|default| !default.is_null() && !is_said) {
         said.push(format!("default {}", shown(default)));
@@ -64,7 +64,7 @@ fn is_integer(schema: &Map<String, Value>) -> bool {
     }
 }
 
-/// Both ends, or one. JavaScript's safe integers as ends, as zod writes them, say nothing.
+/// Both ends, or one. JavaScript's safe integers as ends, as zod writes them, are omitted.
 fn range(least: Option<String>, most: Option<String>, unit: &str) -> Option<String> {
     let least = least.filter(|least| least != "-9007199254740991");
     let most = most.filter(|most| most != "9007199254740991");
@@ -77,8 +77,8 @@ fn range(least: Option<String>, most: Option<String>, unit: &str) -> Option<Stri
     }
 }
 
-/// A value as JSON, shortened. Only a small value is written out: a text's beginning, a number, a
-/// short list.
+/// A value as JSON, shortened. Only a small value is written out: the beginning of a text, a
+/// number, a short list.
 fn shown(value: &Value) -> String {
     match value {
         Value::String(text) => format!("\"{}\"", one_line(text, CONSTRAINT_CHARS)),

@@ -1,4 +1,4 @@
-//! From types to text.
+//! Prints types as text.
 
 use super::{
     aliases::Types,
@@ -10,15 +10,15 @@ use crate::{
     text::{comment, quoted},
 };
 
-/// How a type is laid out.
+/// The layout of a type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Room {
-    /// A line of bounded length, without comments and names, in which what is too deep or too much
-    /// is not shown.
+    /// A line of bounded length, without comments and names, which omits whatever is too deep or
+    /// too large.
     Signature,
-    /// As many lines as it takes.
+    /// As many lines as necessary.
     Block,
-    /// A short line, or else nothing: what a block uses where an object fits.
+    /// A short line, or else nothing: a block uses it for an object that fits.
     Short,
 }
 
@@ -32,11 +32,11 @@ impl Room {
     }
 }
 
-/// Prints types, and stops where the room ends: after that, types are `unknown` and members are
-/// counted. What it has printed is always a whole type.
+/// Prints types until the budget is used up: after that, types are `unknown` and members are
+/// counted. It always prints whole types.
 pub(crate) struct Printer<'t> {
     types: &'t Types,
-    /// What stands before each type's name.
+    /// The prefix of each type's name.
     prefix: &'t str,
     room: Room,
     text: String,
@@ -66,14 +66,14 @@ impl<'t> Printer<'t> {
         full
     }
 
-    /// The type to print for a type: what a name stands for, where it is not to be named.
+    /// The type to print for a type: the target of a name that is not to be printed.
     fn resolved<'k>(&self, kind: &'k Type) -> &'k Type
     where
         't: 'k,
     {
         let mut kind = kind;
-        // Names that stand for names are not a circle: those were broken. The bound is for the
-        // reader's sake.
+        // Names that refer to names are not circular any more. The bound only shows that to a
+        // reader.
         for _ in 0..=self.types.aliases.len() {
             match kind {
                 Type::Named(name) => match self.types.aliases.get(*name) {
@@ -134,8 +134,8 @@ impl<'t> Printer<'t> {
         let mut kinds = kinds.into_iter().peekable();
         while let Some(kind) = kinds.next() {
             if self.is_full() {
-                // A union with `unknown` is `unknown`, and an intersection with it is what it was
-                // without. Where only texts are left out, `string` says more.
+                // A union with `unknown` is `unknown`, and an intersection with it is the rest. If
+                // only texts are left out, `string` says more.
                 let texts = std::iter::once(kind).chain(kinds).all(Type::is_text);
                 self.text.push_str(if texts { "string" } else { "unknown" });
                 return;
@@ -151,7 +151,7 @@ impl<'t> Printer<'t> {
         }
     }
 
-    /// Prints a type in parentheses where it is made of several.
+    /// Prints a type, in parentheses if it is composite.
     fn grouped(&mut self, kind: &Type, indent: usize, depth: usize) {
         let several = match self.resolved(kind) {
             Type::Union(_) | Type::Intersection(_) => true,
@@ -209,7 +209,7 @@ impl<'t> Printer<'t> {
             self.member(member, indent + 1, depth);
         }
         let split = shape.is_split();
-        // That there may be other members is no news on a line that leaves out members itself.
+        // On a line that leaves out members anyway, it need not say that there may be others.
         let said = !split && (self.room != Room::Signature || shape.members.is_empty());
         if let Some(others) = shape.others.as_deref().filter(|_| said) {
             self.begin(indent + 1);
@@ -267,7 +267,7 @@ impl<'t> Printer<'t> {
         }
     }
 
-    /// Closes an object. On a line, the last member needs no semicolon.
+    /// Closes an object. On one line, the last member needs no semicolon.
     fn end(&mut self, indent: usize) {
         if self.room != Room::Block && self.text.ends_with(';') {
             self.text.pop();
@@ -278,8 +278,8 @@ impl<'t> Printer<'t> {
 }
 
 impl Shape {
-    /// Whether members without a name in the schema need a type of their own: in one type with the
-    /// others, theirs would have to fit those, too.
+    /// Whether unnamed members need a type of their own: in one type with the named ones, those
+    /// would have to fit their type too.
     pub(crate) fn is_split(&self) -> bool {
         !self.members.is_empty() && self.others.as_deref().is_some_and(|others| *others != Type::Unknown)
     }

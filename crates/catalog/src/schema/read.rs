@@ -1,7 +1,7 @@
-//! From a schema to types.
+//! Reads types from a schema.
 //!
-//! Each `$ref` target is read once, in a queue and not by recursion, and stands under a name from
-//! then on. Recursion is left for schemas written inside each other, and is bounded.
+//! Each `$ref` target is read once, from a queue and not by recursion, and has a name from then on.
+//! Recursion remains only for nested schemas, and is bounded.
 
 use std::collections::{HashMap, HashSet};
 
@@ -27,7 +27,7 @@ pub(crate) struct Reader<'a> {
     /// What is to be read for each alias: its document and its schema.
     queue: Vec<(usize, &'a Map<String, Value>)>,
     aliases: Vec<Alias>,
-    /// By document and reference as written, and by document and target; `None` where a reference
+    /// By document and reference as written, and by document and target; `None` if a reference
     /// leads nowhere.
     by_reference: HashMap<(usize, &'a str), Option<usize>>,
     by_target: HashMap<(usize, String), usize>,
@@ -37,7 +37,7 @@ pub(crate) struct Reader<'a> {
     integers: bool,
 }
 
-/// `true`, and whatever is not a schema at all.
+/// `true`, and anything that is not a schema.
 static ANYTHING: std::sync::LazyLock<Map<String, Value>> = std::sync::LazyLock::new(Map::new);
 
 impl<'a> Reader<'a> {
@@ -56,12 +56,12 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The same, which tells whole numbers from others.
+    /// The same, which distinguishes whole numbers from others.
     pub(crate) fn with_integers() -> Self {
         Self { integers: true, ..Self::new() }
     }
 
-    /// Adds a whole document, under the name that its type has where it refers to itself.
+    /// Adds a whole document, under the name that its type has if it refers to itself.
     pub(crate) fn document(&mut self, name: &str, schema: &'a Map<String, Value>) -> Type {
         self.documents.push(schema);
         let alias = self.alias(self.documents.len() - 1, name, schema);
@@ -69,7 +69,7 @@ impl<'a> Reader<'a> {
         Type::Named(alias)
     }
 
-    /// Reads everything that the documents say and refer to. `roots` are the types that will be
+    /// Reads everything in the documents and what it refers to. `roots` are the types that will be
     /// printed.
     pub(crate) fn finish(mut self, roots: &[&Type]) -> Types {
         let mut next = 0;
@@ -157,7 +157,7 @@ impl<'a> Reader<'a> {
         if schema.get("nullable") == Some(&Value::Bool(true)) { Type::union(vec![kind, Type::NULL]) } else { kind }
     }
 
-    /// What the schema says without its references and combinations.
+    /// What the schema says apart from its references and combinations.
     fn own(&mut self, schema: &'a Map<String, Value>, depth: usize) -> Type {
         if let Some(value) = schema.get("const") {
             return literal(value);
@@ -193,7 +193,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The type that the keywords speak of where none is named.
+    /// The type that the keywords imply if none is named.
     fn implied_type(&mut self, schema: &'a Map<String, Value>, depth: usize) -> Type {
         let has = |keys: &[&str]| keys.iter().any(|key| schema.contains_key(*key));
         if has(&["properties", "patternProperties", "additionalProperties", "required"]) {
@@ -228,7 +228,7 @@ impl<'a> Reader<'a> {
                 null_by_default: property.get("default") == Some(&Value::Null),
             });
         }
-        // What is required without being described: in the schema's order, not the set's.
+        // Required members without a description, in the schema's order.
         let undescribed =
             schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
         for name in
@@ -259,8 +259,8 @@ impl<'a> Reader<'a> {
     }
 
     fn array(&mut self, schema: &'a Map<String, Value>, depth: usize) -> Type {
-        // Before 2020-12, a list of `items` is what `prefixItems` is since, and `additionalItems`
-        // what `items` is.
+        // Before 2020-12, a list of `items` meant today's `prefixItems`, and `additionalItems`
+        // today's `items`.
         let (places, rest) = match (schema.get("prefixItems"), schema.get("items")) {
             (Some(Value::Array(places)), rest) => (places, rest),
             (_, Some(Value::Array(places))) => (places, schema.get("additionalItems")),
@@ -300,7 +300,7 @@ fn literal(value: &Value) -> Type {
     }
 }
 
-/// Whether JavaScript has the very number: no larger integer than a double holds.
+/// Whether JavaScript can represent the number exactly: a double cannot hold larger integers.
 fn is_exact(number: &serde_json::Number) -> bool {
     const LARGEST: i64 = (1 << 53) - 1;
     match number.as_i64() {

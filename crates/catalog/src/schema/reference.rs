@@ -1,4 +1,4 @@
-//! Where a `$ref` points, inside its own document. Nothing is ever fetched.
+//! Resolves a `$ref` inside its own document. Nothing is ever fetched.
 
 use serde_json::{Map, Value};
 
@@ -14,12 +14,12 @@ pub(crate) enum Target<'a> {
         key: String,
         /// The schema: an object or a boolean, or else it is taken as empty.
         schema: &'a Value,
-        /// The last part of the pointer, or the anchor: what people call it.
+        /// The last part of the pointer, or the anchor, as a name for people.
         name: String,
     },
 }
 
-/// Follows a reference. `None` where it leaves the document or points to nothing.
+/// Follows a reference. `None` if it leaves the document or points to nothing.
 pub(crate) fn resolve<'a>(root: &'a Map<String, Value>, reference: &str) -> Option<Target<'a>> {
     let own = identity(root).unwrap_or_default();
     let local = match reference.strip_prefix(own) {
@@ -54,9 +54,9 @@ fn by_pointer<'a>(root: &'a Map<String, Value>, pointer: &str) -> Option<Target<
     Some(Target::Schema { key: pointer.to_owned(), schema, name })
 }
 
-/// Looks for `$anchor`, `$dynamicAnchor`, or an `$id` that is the whole reference, in the usual
-/// places of definitions first and then in the whole document, in a fixed order, without recursion
-/// and up to a bound.
+/// Looks for `$anchor`, `$dynamicAnchor`, or an `$id` that is the whole reference: first in the
+/// usual places of definitions, then in the whole document, in a fixed order, without recursion and
+/// up to a bound.
 fn by_anchor<'a>(root: &'a Map<String, Value>, reference: &str) -> Option<Target<'a>> {
     let anchor = reference.strip_prefix('#').unwrap_or(reference);
     let mut waiting: Vec<&Value> = ["$defs", "definitions"].iter().filter_map(|key| root.get(*key)).collect();

@@ -5,7 +5,7 @@ use crate::text::quoted;
 /// A TypeScript type.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Type {
-    /// Anything: also what a bound cut off, and what could not be resolved.
+    /// Anything: also a part that a bound cut off, or that could not be resolved.
     Unknown,
     /// Nothing.
     Never,
@@ -15,7 +15,7 @@ pub(crate) enum Type {
     Literal(String),
     /// An array of one type.
     Array(Box<Type>),
-    /// An array with a type for each place, and perhaps one for the rest.
+    /// An array with a type for each position, and possibly one for the rest.
     Tuple(Vec<Element>, Option<Box<Type>>),
     /// An object.
     Object(Shape),
@@ -27,7 +27,7 @@ pub(crate) enum Type {
     Named(usize),
 }
 
-/// One place of a tuple.
+/// One position of a tuple.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Element {
     pub(crate) kind: Type,
@@ -38,7 +38,7 @@ pub(crate) struct Element {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Shape {
     pub(crate) members: Vec<Member>,
-    /// The type of members that have no name in the schema, where it speaks of them.
+    /// The type of members that the schema does not name, if it mentions them.
     pub(crate) others: Option<Box<Type>>,
     /// Members that are not shown.
     pub(crate) omitted: usize,
@@ -49,22 +49,22 @@ pub(crate) struct Shape {
 pub(crate) struct Member {
     pub(crate) name: String,
     pub(crate) optional: bool,
-    /// What the comment says, on one line; not yet safe for a comment.
+    /// The text of the comment, on one line; not yet safe for a comment.
     pub(crate) comment: String,
     pub(crate) kind: Type,
-    /// Whether its absence is the same as `null`.
+    /// Whether absent means the same as `null`.
     pub(crate) null_by_default: bool,
 }
 
 impl Type {
     pub(crate) const STRING: Self = Self::Plain("string");
     pub(crate) const NUMBER: Self = Self::Plain("number");
-    /// A whole number. TypeScript has none: only a reader that was asked to tells it from
-    /// [`Self::NUMBER`].
+    /// A whole number. TypeScript has no such type: only a reader with that option distinguishes it
+    /// from [`Self::NUMBER`].
     pub(crate) const INTEGER: Self = Self::Plain("integer");
     pub(crate) const BOOLEAN: Self = Self::Plain("boolean");
     pub(crate) const NULL: Self = Self::Plain("null");
-    /// An object of which nothing is known.
+    /// An object with unknown members.
     pub(crate) const ANY_OBJECT: Self = Self::Plain("Record<string, unknown>");
     /// An object without members.
     pub(crate) const EMPTY_OBJECT: Self = Self::Plain("Record<string, never>");
@@ -91,8 +91,8 @@ impl Type {
         only(kinds, Self::Union).unwrap_or(Self::Never)
     }
 
-    /// All of `parts`: flat, without duplicates, objects merged, and without what says nothing
-    /// beside the others.
+    /// All of `parts`: flat, without duplicates, with objects merged, and without parts that add
+    /// nothing to the others.
     pub(crate) fn intersection(parts: Vec<Self>) -> Self {
         let mut kinds: Vec<Self> = Vec::new();
         for part in parts {
@@ -126,7 +126,7 @@ impl Type {
         only(kinds, Self::Intersection).unwrap_or(Self::Unknown)
     }
 
-    /// The names that stand in the type, all of them.
+    /// All names in the type.
     pub(crate) fn names(&self) -> Vec<usize> {
         let mut found = Vec::new();
         let mut waiting = vec![self];
@@ -149,7 +149,7 @@ impl Type {
         found
     }
 
-    /// The names that stand in the type with no object or array around them.
+    /// The names in the type outside of any object or array.
     pub(crate) fn bare_names(&self) -> Vec<usize> {
         let mut found = Vec::new();
         let mut waiting = vec![self];
@@ -168,7 +168,7 @@ impl Type {
         *self == Self::STRING || matches!(self, Self::Literal(text) if text.starts_with('"'))
     }
 
-    /// Whether the type may say more of an object than that it is one.
+    /// Whether the type may describe members of an object.
     fn is_structural(&self) -> bool {
         matches!(self, Self::Object(_) | Self::Union(_) | Self::Named(_) | Self::Intersection(_))
     }
@@ -189,7 +189,7 @@ fn only(mut kinds: Vec<Type>, several: fn(Vec<Type>) -> Type) -> Option<Type> {
 }
 
 impl Shape {
-    /// Takes in the members of another object that the same value must be, too.
+    /// Merges the members of another object that the same value must be, too.
     fn merge(&mut self, other: Self) {
         for member in other.members {
             match self.members.iter_mut().find(|mine| mine.name == member.name) {

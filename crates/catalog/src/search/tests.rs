@@ -307,7 +307,7 @@ fn where_nothing_fits_well_the_answer_is_short_and_says_which_words_no_tool_has(
     assert_eq!(answer.notes, ["nothing fits well: no tool mentions \"channels\"; these match the rest"]);
     let answer = catalog.search(&Query::new("play some music"));
     assert_eq!(answer.notes, ["nothing fits well: no tool mentions \"music\"; these match the rest"]);
-    // A name among known words is not a reason.
+    // A name among known words does not count as a reason.
     for fine in ["read issue 42", "commit my work", "go to the news site", "find a github repository about parsers"] {
         assert_eq!(catalog.search(&Query::new(fine)).notes, Vec::<String>::new(), "{fine}");
     }
@@ -375,7 +375,7 @@ fn tools_whose_paths_are_kept_in_folders_say_in_which() {
     let declaration = full.results[0].declaration.as_deref().unwrap_or_default();
     assert!(declaration.contains(&format!("(external; paths are {within})")), "{declaration}");
     assert_eq!(full.notes, Vec::<String>::new());
-    // A tool without such an argument has nothing to do with it.
+    // A tool without such an argument is not concerned.
     let count = catalog.search(&Query { limit: Some(1), ..Query::new("file_count") });
     assert_eq!((count.results[0].tool.as_str(), count.notes.len()), ("file_count", 0));
 }
@@ -490,7 +490,7 @@ fn several_names_in_one_question_are_found_and_nothing_else() {
     let both = ["memory.create_entities", "memory.create_relations"];
     assert_eq!(found("create_entities create_relations"), both);
     assert_eq!(found("memory.create_relations, memory.create_entities"), both);
-    // Beside other words, the tools that are named come first.
+    // Among other words, the tools that are named come first.
     let mixed = paths(&catalog.search(&Query::new("put people into the graph with create_relations")));
     assert_eq!(mixed.first().map(String::as_str), Some("memory.create_relations"));
     assert!(mixed.len() > 1, "{mixed:?}");

@@ -1,8 +1,8 @@
 //! Foreign text in comments of WIT.
 //!
-//! It ends up in more than WIT: binders copy it into comments of their language as it is,
-//! componentize-py for one between `"""`. So no character is left that ends a comment, or continues
-//! it, in any language that has bindings.
+//! It reaches more than WIT: binders copy it unchanged into comments of their language,
+//! componentize-py for one between `"""`. So no character remains that ends or continues a comment
+//! in any language that has bindings.
 
 use crate::text::{comment_lines, one_line};
 
@@ -16,15 +16,15 @@ pub(super) fn doc_line(text: &str, longest: usize) -> String {
     safe(&one_line(text, longest))
 }
 
-/// The line without what speaks to a language: quotes that end a text of Python, backslashes that
-/// go on with a line of C, ends and beginnings of block comments, and the few characters that WIT
-/// refuses.
+/// The line without anything that has meaning to a language: quotes that end a Python text,
+/// backslashes that continue a line of C, starts and ends of block comments, and the few characters
+/// that WIT rejects.
 fn safe(line: &str) -> String {
     let mut safe = String::with_capacity(line.len());
     let mut previous = '\0';
     for character in line.replace("*\\/", "*/").chars() {
         let kept = match (previous, character) {
-            // A single quote stands for any number of any.
+            // A single quote replaces any run of quotes.
             ('\'', '"' | '\'') => continue,
             (_, '"') => '\'',
             (_, '\\') => '⧵',

@@ -1,4 +1,4 @@
-//! A member of an object as the field of a record, and what is said of it.
+//! A member of an object as the field of a record, with its comment.
 
 use super::{
     docs::doc_line,

@@ -1,4 +1,4 @@
-//! What crosses between a component and the host, and how it is written as JSON.
+//! The types that cross between a component and the host, and their JSON form.
 
 use serde_json::Value;
 
@@ -28,7 +28,7 @@ pub enum Form {
     Named(usize),
 }
 
-/// Where there may be nothing to say.
+/// A value, or nothing to pass.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Payload {
@@ -44,13 +44,13 @@ pub enum Payload {
 pub struct Definition {
     /// Its name in WIT, without the `%` of keywords.
     pub name: String,
-    /// What the schema says of it, ready for a comment.
+    /// The schema's description, ready for a comment.
     pub docs: String,
     /// What it is.
     pub kind: Kind,
 }
 
-/// What a type with a name is.
+/// The kinds of named types.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Kind {
@@ -58,8 +58,8 @@ pub enum Kind {
     Record(Record),
     /// `enum`: one of several texts.
     Enum(Vec<Case<String>>),
-    /// `variant`: a value of one of several types. The first whose form a JSON value has is its
-    /// case.
+    /// `variant`: a value of one of several types. A JSON value becomes the first case whose form
+    /// it has.
     Variant(Vec<Case<Payload>>),
 }
 
@@ -69,7 +69,7 @@ pub enum Kind {
 pub struct Record {
     /// The members that cross; at least one.
     pub fields: Vec<Field>,
-    /// The members that do not cross, since they are always the same.
+    /// The members that do not cross, since they are constant.
     pub fixed: Vec<(String, Value)>,
 }
 
@@ -81,12 +81,12 @@ pub struct Field {
     pub name: String,
     /// Its key in JSON.
     pub key: String,
-    /// Whether it may be absent: then it is `option<T>`, and `none` is absent. A `T` that is an
-    /// option itself is one that may be `null` too.
+    /// Whether it may be absent: then it is `option<T>`, and `none` means absent. A `T` that is an
+    /// option itself may also be `null`.
     pub optional: bool,
-    /// The type of its value where it is there.
+    /// The type of its value if present.
     pub form: Form,
-    /// What the schema says of it, ready for a comment.
+    /// The schema's description, ready for a comment.
     pub docs: String,
 }
 
@@ -96,7 +96,7 @@ pub struct Field {
 pub struct Case<T> {
     /// Its name in WIT, without the `%` of keywords.
     pub name: String,
-    /// The text that it stands for, or what crosses with it.
+    /// The text that it represents, or the type of its value.
     pub value: T,
 }
 
@@ -110,7 +110,7 @@ impl Form {
         }
     }
 
-    /// The same with other places for named types.
+    /// The same with other indices of named types.
     pub(super) fn renumbered(&mut self, places: &dyn Fn(usize) -> usize) {
         match self {
             Self::Option(inner) | Self::List(inner) | Self::Map(inner) => inner.renumbered(places),
@@ -125,7 +125,7 @@ impl Payload {
     /// Any JSON.
     pub(super) const JSON: Self = Self::Form(Form::Json);
 
-    /// What crosses, if something does.
+    /// The form of the value, if one crosses.
     pub fn form(&self) -> Option<&Form> {
         match self {
             Self::Fixed(_) => None,
@@ -159,7 +159,7 @@ impl Kind {
     }
 }
 
-/// The named types that stand in a form itself, not those inside of these.
+/// The named types that a form uses directly, not inside other named types.
 pub(super) fn named(form: &Form, found: &mut Vec<usize>) {
     if let Form::Named(at) = form {
         found.push(*at);
@@ -167,7 +167,7 @@ pub(super) fn named(form: &Form, found: &mut Vec<usize>) {
     form.inner().iter().for_each(|inner| named(inner, found));
 }
 
-/// Whether JSON text stands in a form itself, not in the named types in it.
+/// Whether a form itself has JSON text, apart from its named types.
 pub(super) fn says_json(form: &Form) -> bool {
     *form == Form::Json || form.inner().iter().any(says_json)
 }

@@ -1,8 +1,8 @@
-//! The schemas of one tool as forms.
+//! Converts the schemas of one tool to forms.
 //!
-//! WIT has no type inside of itself, none without a name for what has members, and none for
-//! "anything": what it cannot say crosses as JSON text, as little of it as possible. Whatever a
-//! hostile schema makes of itself, no form is deeper or larger than the bounds.
+//! WIT has no recursive types, no anonymous records, and no "any" type: what it cannot express
+//! crosses as JSON text, as little of it as possible. However hostile a schema is, no form is
+//! deeper or larger than the bounds.
 
 use std::collections::HashSet;
 
@@ -22,11 +22,11 @@ use crate::{
 
 /// What crosses in a call of one tool.
 pub(super) struct Lowered {
-    /// What it is called with; fixed where it takes nothing.
+    /// Its arguments; fixed if it takes none.
     pub(super) arguments: Payload,
-    /// What it declares to return; nothing where it declares nothing.
+    /// Its declared result; `None` if it declares nothing.
     pub(super) result: Option<Payload>,
-    /// The types that those name. Their names are hints: what tells each from the tool's others.
+    /// The named types that those use. Their names are hints that distinguish them within the tool.
     pub(super) definitions: Vec<Definition>,
     /// The sizes of all of these together.
     pub(super) size: usize,
@@ -57,13 +57,13 @@ pub(super) fn lower(definition: &ToolDefinition) -> Lowered {
     lowering.finish(arguments, result)
 }
 
-/// The same where there is no room for types.
+/// The same if there is no room for types.
 pub(super) fn untyped(definition: &ToolDefinition) -> Lowered {
     let result = definition.output_schema.as_ref().map(|_| Payload::JSON);
     Lowered { arguments: Payload::JSON, result, definitions: Vec::new(), size: 0 }
 }
 
-/// Whether the schema of arguments says that there are none. One that says nothing may mean any.
+/// Whether the schema of arguments excludes all arguments. An empty schema may allow any.
 fn takes_nothing(schema: &Map<String, Value>) -> bool {
     let is_empty = |key: &str| schema.get(key).is_none_or(|value| value.as_object().is_some_and(Map::is_empty));
     let nothing_is_required = schema.get("required").is_none_or(|value| value.as_array().is_some_and(Vec::is_empty));
@@ -76,7 +76,7 @@ fn takes_nothing(schema: &Map<String, Value>) -> bool {
     is_empty("properties") && is_empty("patternProperties") && nothing_is_required && nothing_else && !combined
 }
 
-/// How far a `$ref` target has been read.
+/// The state of reading a `$ref` target.
 enum Progress {
     New,
     UnderWay,
@@ -86,9 +86,9 @@ enum Progress {
 /// How large a form is.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Measure {
-    /// Its types, those inside of named ones as often as they are in it.
+    /// Its types, counting those inside named ones as often as they occur.
     size: usize,
-    /// Types inside each other.
+    /// The nesting depth of types.
     height: usize,
 }
 
@@ -101,7 +101,7 @@ pub(super) struct Lowering<'t> {
 }
 
 impl Lowering<'_> {
-    /// What a type becomes. `hint` is what it is the type of.
+    /// Converts a type. `hint` describes its use.
     pub(super) fn payload(&mut self, kind: &Type, hint: &str, depth: usize) -> Payload {
         if depth > WIT_HEIGHT {
             return Payload::JSON;
@@ -122,13 +122,13 @@ impl Lowering<'_> {
         self.bounded(payload)
     }
 
-    /// The same where a value has to cross.
+    /// The same if a value has to cross.
     pub(super) fn form(&mut self, kind: &Type, hint: &str, depth: usize) -> Form {
         let payload = self.payload(kind, hint, depth);
         self.crossing(payload, hint)
     }
 
-    /// A form for what crosses, also where it is always the same.
+    /// A form for a crossing value, even if it is constant.
     pub(super) fn crossing(&mut self, payload: Payload, hint: &str) -> Form {
         match payload {
             Payload::Form(form) => form,
@@ -140,7 +140,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// One of several texts, if each has a name that is its own without a number; else any text.
+    /// An enum of texts, if each has a unique name without a number; else any text.
     pub(super) fn enumeration(&mut self, texts: &[String], hint: &str) -> Form {
         let case = |text: &String| Case { name: kebab(text), value: text.clone() };
         let cases: Vec<Case<String>> = texts.iter().map(case).collect();
@@ -171,7 +171,7 @@ impl Lowering<'_> {
         };
         match progress {
             Progress::Done(payload) => return payload.clone(),
-            // A type inside of itself: WIT has none.
+            // A recursive type, which WIT does not have.
             Progress::UnderWay => return Payload::JSON,
             Progress::New => *progress = Progress::UnderWay,
         }
@@ -197,7 +197,8 @@ impl Lowering<'_> {
         if rest.is_none() && !forms.is_empty() && elements.iter().all(|element| !element.optional) {
             return Form::Tuple(forms);
         }
-        // Places that may be missing, or more than are named: a list, if all are of one type.
+        // Positions that may be missing, or more of them than are named: a list, if all are of one
+        // type.
         forms.extend(rest.map(|rest| self.form(rest, hint, depth + 1)));
         match forms.pop() {
             Some(last) if forms.iter().all(|form| *form == last) => Form::List(Box::new(last)),
@@ -206,7 +207,7 @@ impl Lowering<'_> {
     }
 
     fn object(&mut self, shape: &Shape, hint: &str, depth: usize) -> Payload {
-        // A member that the reader left out could not be sent.
+        // A member that the reader left out could not be passed.
         if shape.omitted > 0 {
             return Payload::JSON;
         }
@@ -236,8 +237,7 @@ impl Lowering<'_> {
         Payload::Form(self.define(hint, Kind::Record(record)))
     }
 
-    /// Whether every value of a form is a JSON object. Of a variant, the cases are taken at their
-    /// word.
+    /// Whether every value of a form is a JSON object. The cases of a variant are trusted.
     fn is_object(&self, form: &Form) -> bool {
         match form {
             Form::Map(_) => true,
@@ -263,8 +263,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// What is left: the types that the arguments and the result need, in the order in which they
-    /// were made.
+    /// Drops the types that the arguments and the result do not need, and keeps the order of
+    /// creation.
     fn finish(self, mut arguments: Payload, mut result: Option<Payload>) -> Lowered {
         let mut needed = vec![false; self.definitions.len()];
         let mut waiting = Vec::new();
@@ -297,7 +297,7 @@ impl Lowering<'_> {
     }
 }
 
-/// A measure of what stands around others.
+/// The size of a type that contains others.
 fn around(inner: impl Iterator<Item = Measure>, size: usize) -> Measure {
     inner.fold(Measure { size, height: 1 }, |whole, inner| Measure {
         size: whole.size.saturating_add(inner.size),

@@ -1,4 +1,4 @@
-//! One server's tools with the names that they have in WIT.
+//! One server's tools with their names in WIT.
 
 use std::collections::{HashMap, HashSet};
 
@@ -16,7 +16,7 @@ use crate::{
     tool::Tool,
 };
 
-/// The types of every package, which no function and no other type may be called like.
+/// The types of every package, whose names no function or other type may have.
 pub(super) const JSON: &str = "json";
 pub(super) const TOOL_ERROR: &str = "tool-error";
 
@@ -37,20 +37,20 @@ pub struct Function {
     pub name: String,
     /// The tool that it calls.
     pub path: ToolPath,
-    /// What it is called with: always a JSON object.
+    /// Its arguments: always a JSON object.
     pub arguments: Payload,
-    /// What the tool returns. Where its server declares nothing, that is what a script would get.
+    /// Its result. If its server declares none, the value that a script would get.
     pub result: Payload,
-    /// What is said of it, ready for a comment.
+    /// Its description, ready for a comment.
     pub docs: String,
-    /// The one line of it that has to be said.
+    /// The line of the comment that is always kept.
     pub(super) call: String,
 }
 
 impl Mapping {
     /// The mapping of a server, under the name that [`packages`](super::packages) gives it.
     ///
-    /// It depends on the server's tool list alone, and not on its order. A narrowed package has the
+    /// It depends on the server's tool list only, and not on its order. A narrowed package has the
     /// names and types of the whole one.
     pub fn new(package: &str, server: &ServerCatalog) -> Self {
         let exact: Vec<&str> = server.tools().iter().map(|tool| tool.names().exact()).collect();
@@ -117,18 +117,18 @@ impl Mapping {
         self.by_name.get(name).and_then(|at| self.functions.get(*at))
     }
 
-    /// The types with names. No type is inside of itself.
+    /// The named types, none of them recursive.
     pub fn definitions(&self) -> &[Definition] {
         &self.definitions
     }
 
-    /// Whether no part of what crosses is JSON text.
+    /// Whether no part of the values is JSON text.
     pub fn is_typed(&self, payload: &Payload) -> bool {
         let json = |form: &Form| says_json(form);
         !payload.form().is_some_and(json) && !self.reached(payload.form()).iter().any(|at| self.holds_json(*at))
     }
 
-    /// The places of the named types that these need, in their order.
+    /// The indices of the named types that these need, in order.
     pub(super) fn reached<'f>(&self, forms: impl IntoIterator<Item = &'f Form>) -> Vec<usize> {
         let mut waiting = Vec::new();
         forms.into_iter().for_each(|form| named(form, &mut waiting));
@@ -143,7 +143,7 @@ impl Mapping {
         reached
     }
 
-    /// Whether JSON text stands in a named type itself.
+    /// Whether a named type itself has JSON text.
     pub(super) fn holds_json(&self, at: usize) -> bool {
         self.definitions.get(at).is_some_and(|definition| definition.kind.forms().into_iter().any(says_json))
     }
@@ -168,7 +168,7 @@ impl Mapping {
     }
 }
 
-/// What the server says of a tool.
+/// The server's description of a tool.
 fn described(tool: &Tool) -> Vec<String> {
     let definition = tool.definition();
     let said = definition.description.as_deref().or(definition.title.as_deref()).unwrap_or_default();

@@ -9,10 +9,10 @@
 //! }
 //! ```
 //!
-//! What a schema becomes is data before it is text: a [`Mapping`] has, for each function, the tool
-//! that it calls, and for each value that crosses, how it is written as JSON. Whoever answers a
-//! component's calls reads the same mapping that the text was printed from, made of the tool list
-//! as it is then; nothing is ever read out of WIT. docs/COMPONENTS.md has the rules.
+//! A schema becomes data before it becomes text: a [`Mapping`] has, for each function, the tool
+//! that it calls, and for each value that crosses, its JSON form. Code that answers a component's
+//! calls reads the same mapping from which the text was printed; nothing is ever read out of WIT.
+//! docs/COMPONENTS.md has the rules.
 //!
 //! - `form.rs`: what crosses, as data;
 //! - `names.rs`: the rule for names;

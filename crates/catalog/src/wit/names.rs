@@ -4,26 +4,26 @@
 //!    lower case or a digit is followed by upper case (`fooBar`, `HTTPServer`: `http-server`). The
 //!    words are joined with `-`, in lower case. A word that begins with a digit gets `n` before it,
 //!    since not every reader of WIT takes such words. At most 64 characters are kept.
-//! 2. What leaves no word is `unnamed`.
-//! 3. Of several names that become one, the one that is so already keeps it, or else the first in
-//!    the order of their bytes. The others get `-n2`, `-n3` and so on, whichever nobody else has.
+//! 2. A name without any word is `unnamed`.
+//! 3. If several names become equal, the one that had this form already keeps it, or else the first
+//! in the order of their bytes. The others get the first free one of `-n2`, `-n3` and so on.
 //!
-//! So nothing is dropped, and names do not depend on the order of a list. Words of WIT itself
-//! (`record`, `from`) are written with `%` before them, as WIT has it; their name is the word.
+//! So nothing is dropped, and names do not depend on the order of a list. Keywords of WIT
+//! (`record`, `from`) are written with `%` before them, which is not part of the name.
 
 use std::collections::{HashMap, HashSet};
 
 use crate::bounds::WIT_NAME_CHARS;
 
-/// What a name without a word is called.
+/// The name of a name without words.
 const UNNAMED: &str = "unnamed";
 
-/// The names of the configured servers' packages, one for one and in their order: `mcp-github`.
+/// The names of the configured servers' packages, in their order: `mcp-github`.
 pub fn packages(servers: &[&str]) -> Vec<String> {
     assign(servers, &[]).into_iter().map(|name| format!("mcp-{name}")).collect()
 }
 
-/// The name as words of lower case, joined with `-`. Empty where it has no letter and no digit.
+/// The name as words of lower case, joined with `-`. Empty if it has no letter and no digit.
 pub(super) fn kebab(text: &str) -> String {
     let mut name = String::new();
     let mut previous: Option<char> = None;
@@ -55,7 +55,7 @@ pub(super) fn kebab(text: &str) -> String {
     name
 }
 
-/// The names of one list, one for one and in its order. No name is one of `reserved`.
+/// The names of one list, in its order. None of them is one of `reserved`.
 pub(super) fn assign(exact: &[&str], reserved: &[&str]) -> Vec<String> {
     let base = |name: &&str| Some(kebab(name)).filter(|base| !base.is_empty()).unwrap_or_else(|| UNNAMED.to_owned());
     let bases: Vec<String> = exact.iter().map(base).collect();
@@ -72,7 +72,7 @@ pub(super) fn assign(exact: &[&str], reserved: &[&str]) -> Vec<String> {
     names
 }
 
-/// The names that are taken, and those that are somebody's by right.
+/// The names that are taken, and those that are reserved for their exact owners.
 pub(super) struct Claims<'b> {
     taken: HashSet<String>,
     bases: HashSet<&'b str>,
@@ -80,7 +80,7 @@ pub(super) struct Claims<'b> {
 }
 
 impl<'b> Claims<'b> {
-    /// `reserved` are taken. A number makes none of `bases`, which are still to be claimed.
+    /// `reserved` are taken. A number never makes one of `bases`, which are still to be claimed.
     pub(super) fn new<'r>(reserved: impl Iterator<Item = &'r str>, bases: &'b [String]) -> Self {
         Self {
             taken: reserved.map(str::to_owned).collect(),
@@ -89,8 +89,8 @@ impl<'b> Claims<'b> {
         }
     }
 
-    /// Claims `base`, or else the first of `base-n2`, `base-n3` … that nobody has. Where the last
-    /// search ended is remembered, so that ten thousand equal names do not cost the square.
+    /// Claims `base`, or else the first free one of `base-n2`, `base-n3` and so on. The end of the
+    /// last search is remembered, so that ten thousand equal names do not take quadratic time.
     pub(super) fn claim(&mut self, base: &str) -> String {
         if self.taken.insert(base.to_owned()) {
             return base.to_owned();

@@ -1,8 +1,8 @@
 //! The packages of several servers as the files of one folder, or as one text.
 //!
-//! The folder is laid out as every reader of WIT expects it: one package in the folder itself, and
-//! those that it needs below `deps/`. The one is a server's, where there is one server and no
-//! world; else `belljar:guest`, with worlds.
+//! The folder has the layout that every reader of WIT expects: one package in the folder itself,
+//! and its dependencies below `deps/`. The main package is a server's if there is one server and no
+//! world; else it is `belljar:guest`, with worlds.
 
 use std::collections::HashSet;
 
@@ -21,14 +21,14 @@ use super::{
 const NAMESPACE: &str = "belljar";
 /// The version of all packages: of the rules by which they are made, not of a server.
 const VERSION: Version = Version::new(0, 1, 0);
-/// What every package needs.
+/// What every package depends on.
 const SHARED: &str = "mcp";
 const SHARED_TYPES: &str = "types";
 /// The package with the worlds.
 const GUEST: &str = "guest";
 /// The file of each package, in its folder.
 const FILE: &str = "package.wit";
-/// What stands at the head of a file.
+/// The first lines of a file.
 const HEAD: &str =
     "// Made by `belljar wit` from what the servers list. docs/COMPONENTS.md has the rules for names and types.\n";
 
@@ -45,7 +45,7 @@ impl<'m> Selection<'m> {
         Self { mapping, only: None }
     }
 
-    /// These tools, as far as the server has them.
+    /// These tools, if the server has them.
     pub fn of(mapping: &'m Mapping, only: &'m HashSet<ToolPath>) -> Self {
         Self { mapping, only: Some(only) }
     }
@@ -57,12 +57,12 @@ impl<'m> Selection<'m> {
     }
 }
 
-/// Which worlds there are to be.
+/// Which worlds to generate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Worlds {
-    /// As many as it takes: none for one server; for several, one that imports them all.
+    /// As few as possible: none for one server; for several, one that imports them all.
     Imports,
-    /// Those of a guest: they export `run`, too.
+    /// Those of a guest, which also export `run`.
     Guest,
 }
 
@@ -76,7 +76,7 @@ pub struct File {
     pub text: String,
 }
 
-/// A package that WIT's readers take as it is, with all that it depends on.
+/// A package that WIT's readers accept, with all its dependencies.
 #[derive(Debug)]
 pub struct Package {
     main: wit_encoder::Package,
@@ -116,7 +116,7 @@ impl Package {
         std::iter::once(file(FILE.to_owned(), &self.main)).chain(dependencies).collect()
     }
 
-    /// The same as one text, with the dependencies inside of it.
+    /// The same as one text, which includes the dependencies.
     pub fn text(&self) -> String {
         let mut text = format!("{HEAD}{}", self.main);
         for package in &self.dependencies {
@@ -137,7 +137,7 @@ fn reference(package: &str, interface: &str) -> String {
     format!("{NAMESPACE}:{package}/{interface}@{VERSION}")
 }
 
-/// What is the same for all servers.
+/// The part that is the same for all servers.
 fn shared_types() -> wit_encoder::Package {
     let mut types = Interface::new(SHARED_TYPES);
     types.set_docs(Some("What calls of all servers have in common."));

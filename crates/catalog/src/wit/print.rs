@@ -1,8 +1,8 @@
-//! A mapping as interfaces.
+//! Prints a mapping as interfaces.
 //!
 //! Each server has three: `types`, which the other two share, and its tools twice, since some
-//! toolchains know functions that wait for each other only (`tools`) and others run several at once
-//! (`tools-async`).
+//! toolchains only support functions that wait for each other (`tools`) and others run several at
+//! once (`tools-async`).
 
 use wit_encoder::{
     Docs, Enum, EnumCase, Field, Ident, Interface, Record, Result_, StandaloneFunc, Type, TypeDef, TypeDefKind,
@@ -66,7 +66,7 @@ pub(super) fn interfaces(mapping: &Mapping, functions: &[&Function], shared: &st
     interfaces
 }
 
-/// What crosses in calls of a function.
+/// The values that cross in calls of a function.
 fn crossing(function: &Function) -> impl Iterator<Item = &Form> {
     [&function.arguments, &function.result].into_iter().filter_map(Payload::form)
 }
@@ -118,7 +118,7 @@ fn kind(mapping: &Mapping, form: &Form) -> Type {
         Form::List(item) => Type::list(kind(mapping, item)),
         Form::Map(value) => Type::list(Type::tuple([Type::String, kind(mapping, value)])),
         Form::Tuple(places) => Type::tuple(places.iter().map(|place| kind(mapping, place))),
-        // A place that is none cannot be: a mapping is made whole.
+        // Every index is valid: a mapping is complete.
         Form::Named(at) => mapping
             .definitions()
             .get(*at)
@@ -126,12 +126,12 @@ fn kind(mapping: &Mapping, form: &Form) -> Type {
     }
 }
 
-/// A name as it is written. `map` is a word of WIT that the encoder does not know yet.
+/// A name as written. `map` is a keyword of WIT that the encoder does not know yet.
 fn ident(name: &str) -> Ident {
     Ident::new(if name == "map" { "%map".to_owned() } else { name.to_owned() })
 }
 
-/// The comment, if there is one and room for it.
+/// The comment, if there is one and it fits.
 fn docs(text: &str, left: &mut usize) -> Option<Docs> {
     if text.is_empty() {
         return None;

@@ -1,8 +1,7 @@
-//! That a mapping is enough to convert by, in both directions: JSON becomes values of WIT's types,
-//! and these the same JSON.
+//! Checks that a mapping suffices to convert in both directions: JSON becomes values of WIT's
+//! types, and these become the same JSON.
 //!
-//! The values here stand for those of whatever runs components. They know names and no keys, as
-//! those do.
+//! The values here stand for those of a component runtime, which knows names and no JSON keys.
 
 use serde_json::{Map, Number, Value, json};
 
@@ -24,7 +23,7 @@ enum Typed {
     Variant(String, Option<Box<Typed>>),
 }
 
-/// `None` where the JSON is not of the form.
+/// `None` if the JSON does not have the form.
 fn typed(mapping: &Mapping, form: &Form, json: &Value) -> Option<Typed> {
     Some(match (form, json) {
         (Form::Json, json) => Typed::String(json.to_string()),
@@ -81,7 +80,7 @@ fn named(mapping: &Mapping, kind: &Kind, json: &Value) -> Option<Typed> {
     }
 }
 
-/// The way back, by the mapping alone.
+/// The way back, using only the mapping.
 fn untyped(mapping: &Mapping, form: &Form, value: &Typed) -> Value {
     match (form, value) {
         (Form::Json, Typed::String(text)) => serde_json::from_str(text).unwrap(),

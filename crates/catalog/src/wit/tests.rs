@@ -1,5 +1,5 @@
-//! What the reader of WIT, which every toolchain has, says of the packages; and that what it reads
-//! is what the mapping says.
+//! Checks the packages with the reader of WIT that every toolchain uses, and compares what it reads
+//! with the mapping.
 
 use std::{collections::HashSet, fs};
 
@@ -18,7 +18,7 @@ use crate::{
 
 /// Odd tools that are mapped. Each has an input schema, and every other one an output schema.
 const ODD_TOOLS: usize = 4_000;
-/// Where the odd ones begin. Another number gives others.
+/// The seed of the odd tools.
 const SEED: u64 = 27;
 
 fn mappings(catalog: &Catalog) -> Vec<Mapping> {
@@ -36,8 +36,8 @@ fn text(mapping: &Mapping) -> String {
     Package::new(&[Selection::all(mapping)], Worlds::Imports).text()
 }
 
-/// Reads a package as one text and as a folder, and makes of it what a component carries, which is
-/// checked as a component is.
+/// Reads a package as one text and as a folder, and encodes it the way a component carries it,
+/// validated like a component.
 fn read(package: &Package) -> (Resolve, PackageId) {
     let text = package.text();
     let mut resolve = Resolve::default();
@@ -56,7 +56,7 @@ fn read(package: &Package) -> (Resolve, PackageId) {
     (resolve, id)
 }
 
-/// Reads a mapping's package, and holds each function and type in it against the mapping.
+/// Reads a mapping's package, and compares each function and type in it with the mapping.
 fn hold(mapping: &Mapping) {
     let (resolve, id) = read(&Package::new(&[Selection::all(mapping)], Worlds::Imports));
     for (name, is_async) in [("tools", false), ("tools-async", true)] {

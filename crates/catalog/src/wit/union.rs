@@ -9,10 +9,10 @@ use super::{
 };
 use crate::schema::{Shape, Type};
 
-/// The plain types of a union: those that JSON tells apart by themselves.
+/// The plain types of a union, which JSON distinguishes by itself.
 #[derive(Default)]
 struct Plain {
-    /// Its texts, where it does not take all.
+    /// Its texts, if it does not accept all.
     texts: Vec<String>,
     any_text: bool,
     integer: bool,
@@ -21,7 +21,7 @@ struct Plain {
 }
 
 impl Plain {
-    /// Takes a type in, if it is plain.
+    /// Adds a type, if it is plain.
     fn takes(&mut self, kind: &Type) -> bool {
         match kind {
             &Type::STRING => self.any_text = true,
@@ -42,7 +42,7 @@ impl Plain {
 }
 
 impl Lowering<'_> {
-    /// An option where `null` is among them; an enum of texts; a variant of what else there is.
+    /// An option if `null` is among them; an enum of texts; a variant of the rest.
     pub(super) fn union(&mut self, kinds: &[Type], hint: &str, depth: usize) -> Payload {
         let mut plain = Plain::default();
         let (mut nullable, mut others) = (false, Vec::new());
@@ -59,7 +59,7 @@ impl Lowering<'_> {
             let hint = if matches!(kind, Type::Named(_)) { label.clone() } else { format!("{hint}-{label}") };
             cases.push((label, self.payload(kind, &hint, depth + 1)));
         }
-        // A variant with a case for anything would say nothing of the others.
+        // A variant with a case for anything would say nothing about the others.
         if cases.iter().any(|(_, payload)| *payload == Payload::JSON) {
             return Payload::JSON;
         }
@@ -106,7 +106,7 @@ impl Lowering<'_> {
         cases
     }
 
-    /// What a case is called.
+    /// The name of a case.
     fn label(&self, kind: &Type) -> String {
         let label = match kind {
             Type::Named(at) => return self.name_of(*at),
@@ -119,7 +119,8 @@ impl Lowering<'_> {
     }
 }
 
-/// The text by which an object is told from others: of the first required member that has only one.
+/// The text that distinguishes an object from others: that of the first required member with only
+/// one.
 fn tag(shape: &Shape) -> Option<String> {
     let mut required = shape.members.iter().filter(|member| !member.optional);
     required.find_map(|member| match &member.kind {
