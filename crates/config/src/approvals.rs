@@ -18,13 +18,13 @@ pub(crate) const KEYS: &[&str] = &["wait", "allow_yes", "hold", "max_resting", "
 /// The keys of the webhook.
 pub(crate) const WEBHOOK_KEYS: &[&str] = &["url", "secret", "arguments"];
 
-/// The fewest characters of the webhook's secret: what is shorter is guessed from one message.
+/// The fewest characters of the webhook's secret: a shorter one can be guessed from one message.
 const SECRET_CHARACTERS: usize = 16;
 
 impl Default for ApprovalsSettings {
-    /// A day: a run that waits is put aside, and blocks nobody. It keeps its slot for 45 seconds:
-    /// clients give up on a call after a minute. Those that wait have 256 MiB together, of some ten
-    /// kilobytes each.
+    /// The default wait is a day: a waiting run is put aside, and blocks nobody. It keeps its slot
+    /// for 45 seconds, since clients give up on a call after a minute. Suspended runs may take 256
+    /// MiB together, some ten kilobytes each.
     fn default() -> Self {
         Self {
             wait: Duration::from_secs(24 * 3600),
@@ -83,7 +83,7 @@ pub(crate) fn read(node: &Node, expander: &Expander<'_>) -> Result<ApprovalsSett
     Ok(settings)
 }
 
-/// Reads where the owner is told, and how.
+/// Reads the webhook's address and its settings.
 fn webhook(node: &Node, expander: &Expander<'_>) -> Result<WebhookSettings, Located> {
     let expected = |key: &str, expected, node: &Node| {
         let found = match node.value {
@@ -136,7 +136,7 @@ fn webhook(node: &Node, expander: &Expander<'_>) -> Result<WebhookSettings, Loca
     }
 }
 
-/// Whether nobody on the way to this URL reads what is sent there.
+/// Whether nobody on the way to this URL can read what is sent there.
 fn is_private_url(url: &str) -> bool {
     let Some((scheme, rest)) = url.split_once("://") else { return false };
     let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or_default();
@@ -146,7 +146,7 @@ fn is_private_url(url: &str) -> bool {
         None => authority.split(':').next().unwrap_or_default(),
     };
     let is_here = matches!(host, "127.0.0.1" | "::1" | "localhost");
-    // A name and password in front of the host could look like one.
+    // A name and password in front of the host could look like a host.
     (scheme.eq_ignore_ascii_case("https") && !host.is_empty()) || (is_plain && is_here && !authority.contains('@'))
 }
 

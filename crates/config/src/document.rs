@@ -1,4 +1,4 @@
-//! The top of a file: where the servers are, and what else there is.
+//! The top level of a file: where the servers are, and what else there is.
 
 use std::path::Path;
 
@@ -39,7 +39,7 @@ pub(crate) fn read(root: &Node, format: Format, directory: &Path, expander: Expa
     Ok(Config { servers, ..settings })
 }
 
-/// All that is not a server, and the servers.
+/// The servers, and everything else.
 fn toml<'n>(root: &'n Node, directory: &Path, expander: &Expander<'_>) -> Result<(Config, Option<&'n Entry>), Located> {
     let entries = entries(root);
     if let Some(entry) = entries.iter().find(|entry| !TOML_KEYS.contains(&entry.key.as_str())) {
@@ -72,7 +72,7 @@ fn toml<'n>(root: &'n Node, directory: &Path, expander: &Expander<'_>) -> Result
 fn json(root: &Node) -> Result<&Entry, Located> {
     let entries = entries(root);
     check_unique(entries)?;
-    // VS Code's settings.json keeps what its mcp.json has one level deeper.
+    // VS Code's settings.json has the contents of its mcp.json one level deeper.
     let settings = find(entries, "mcp").and_then(|entry| match &entry.node.value {
         Value::Table(entries) => find(entries, "servers"),
         _ => None,
@@ -97,7 +97,7 @@ pub(crate) fn server_names(root: &Node) -> Vec<String> {
     }
 }
 
-/// All lists of servers in a client's file: that of the top, and that of the project in
+/// All lists of servers in a client's file: the one at the top, and the one of the project in
 /// `workspace`, which Claude Code keeps beside it. A file that has neither is an error.
 pub(crate) fn lists<'t>(root: &'t Node, workspace: Option<&Path>) -> Result<Vec<&'t Entry>, Located> {
     let table = |entry: &'t Entry| match &entry.node.value {
@@ -116,7 +116,7 @@ pub(crate) fn lists<'t>(root: &'t Node, workspace: Option<&Path>) -> Result<Vec<
     }
 }
 
-/// The entries of the top; none where it is not a table, which only a JSON text can do.
+/// The entries at the top, or none if it is not a table, which only a JSON text can be.
 fn entries(root: &Node) -> &[Entry] {
     match &root.value {
         Value::Table(entries) => entries,

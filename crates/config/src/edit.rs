@@ -1,5 +1,5 @@
-//! Small changes to a belljar.toml: a server more, or one less. All else in it stays as it is, to
-//! the byte.
+//! Small changes to a belljar.toml: adds or removes a server. Everything else in it stays the same,
+//! to the byte.
 //!
 //! A change is made to the text, and then both texts are read: one that would change anything else
 //! is refused.
@@ -38,7 +38,7 @@ pub enum Reached {
 #[non_exhaustive]
 #[expect(missing_docs, reason = "the messages say what each field is")]
 pub enum EditError {
-    /// It is wrong already, or the new server is.
+    /// The configuration or the new server is wrong.
     #[error(transparent)]
     Config(#[from] ConfigError),
     /// The name is taken.
@@ -47,15 +47,15 @@ pub enum EditError {
     /// There is no such server.
     #[error("there is no server '{name}'")]
     Unknown { name: String, nearest: Option<String> },
-    /// It cannot be changed without changing something else.
+    /// The change would affect something else.
     #[error("'{name}' is written in a form that this command cannot change: edit the file by hand")]
     Form { name: String },
 }
 
-/// The text of a belljar.toml in `folder` with one server more, at its end.
+/// The text of a belljar.toml in `folder` with another server at its end.
 ///
 /// # Errors
-/// [`EditError`]; a text that is wrong already is one.
+/// [`EditError`], also if the text is already wrong.
 pub fn added(text: &str, folder: &Path, server: &NewServer) -> Result<String, EditError> {
     let (before, names) = read(text, folder)?;
     let name = server.name.clone();
@@ -71,17 +71,17 @@ pub fn added(text: &str, folder: &Path, server: &NewServer) -> Result<String, Ed
         _ => "\n\n",
     };
     let text = format!("{text}{gap}{table}");
-    // What stood there was right, so only how the two go together can be wrong.
+    // The old text was right, so only the combination can be wrong.
     let (after, _) = read(&text, folder).map_err(|_| EditError::Form { name: name.clone() })?;
     let expected = Config { servers: [before.servers.clone(), alone.servers].concat(), ..before };
     if after == expected { Ok(text) } else { Err(EditError::Form { name }) }
 }
 
-/// The text of a belljar.toml in `folder` with one server less, and without the comment right above
-/// it.
+/// The text of a belljar.toml in `folder` without one server, and without the comment directly
+/// above it.
 ///
 /// # Errors
-/// [`EditError`]; a text that is wrong already is one.
+/// [`EditError`], also if the text is already wrong.
 pub fn removed(text: &str, folder: &Path, name: &str) -> Result<String, EditError> {
     let (before, names) = read(text, folder)?;
     if !names.iter().any(|there| there == name) {
@@ -102,8 +102,8 @@ pub fn removed(text: &str, folder: &Path, name: &str) -> Result<String, EditErro
     if after == expected && left.iter().eq(others) { Ok(shorter) } else { Err(form()) }
 }
 
-/// What a text says, and the names of all servers in it, disabled ones too. Variables need not be
-/// set for this.
+/// The configuration in a text, and the names of all servers in it, including disabled ones.
+/// Variables need not be set for this.
 fn read(text: &str, folder: &Path) -> Result<(Config, Vec<String>), ConfigError> {
     let variables = Variables {
         environment: &|_| Some("https://unset.invalid".to_owned()),
@@ -175,7 +175,8 @@ fn quoted(text: &str) -> String {
     quoted
 }
 
-/// The parts of the text that are about the server; `None` where they cannot be told from the rest.
+/// The parts of the text that belong to the server, or `None` if they cannot be separated from the
+/// rest.
 fn cuts(text: &str, name: &str) -> Option<Vec<Range<usize>>> {
     let document = Document::parse(text).ok()?;
     let servers = document.as_table().get("servers")?.as_table()?;
@@ -206,7 +207,7 @@ fn cuts(text: &str, name: &str) -> Option<Vec<Range<usize>>> {
     Some(spans.iter().map(cut).collect())
 }
 
-/// Where the headers of a table and of those below it stand.
+/// The positions of the headers of a table and of those below it.
 fn headers(table: &Table, found: &mut Vec<usize>) {
     if !table.is_implicit() && !table.is_dotted() {
         found.extend(table.span().map(|span| span.start));
@@ -220,7 +221,7 @@ fn headers(table: &Table, found: &mut Vec<usize>) {
     }
 }
 
-/// Where the entries of a dotted table stand.
+/// The positions of the entries of a dotted table.
 fn leaves(table: &Table, found: &mut Vec<Range<usize>>) -> Option<()> {
     for (name, item) in table {
         match item {
@@ -235,8 +236,7 @@ fn line_start(text: &str, offset: usize) -> usize {
     text.get(..offset).and_then(|before| before.rfind('\n')).map_or(0, |end| end + 1)
 }
 
-/// Where the comments begin that stand right above a line, and with `gaps` the empty lines among
-/// them.
+/// The start of the comments directly above a line, including empty lines among them with `gaps`.
 fn before_comments(text: &str, mut line: usize, gaps: bool) -> usize {
     while line > 0 {
         let above = line_start(text, line - 1);

@@ -1,8 +1,7 @@
-//! The file of variables that an entry may name: `KEY=value` lines, as editors and shells keep them
-//! in `.env`.
+//! The file of variables that an entry may name: `KEY=value` lines, as in the `.env` files of
+//! editors and shells.
 //!
-//! What it holds are secrets as a rule: a complaint has the number of a line, and nothing of what
-//! stands there.
+//! Its values are usually secrets: an error has the number of a line, and nothing of its text.
 
 use std::{collections::BTreeMap, path::Path};
 
@@ -40,8 +39,8 @@ fn variables(text: &str) -> Result<BTreeMap<String, String>, (usize, &'static st
     Ok(variables)
 }
 
-/// A value without its quotation marks or the comment after it. The last of two of one name counts,
-/// as in a shell.
+/// A value without its quotation marks or the comment after it. If a name occurs twice, the last
+/// one counts, as in a shell.
 fn value_of(text: &str) -> Option<String> {
     if let Some(rest) = text.strip_prefix('\'') {
         let (value, after) = rest.split_once('\'')?;

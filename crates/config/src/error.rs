@@ -1,8 +1,8 @@
 //! Why a configuration was not accepted, where, and what to do about it.
 //!
-//! Nothing here holds a value of the file: only names, and those without control characters and cut
-//! short, since a configuration that is merely offered may come from a stranger and its errors are
-//! written to a terminal.
+//! Nothing here holds a value of the file: only names, without control characters and shortened. A
+//! configuration that is merely offered may come from a stranger, and its errors are written to a
+//! terminal.
 
 use std::{fmt, io, path::PathBuf};
 
@@ -17,7 +17,7 @@ use crate::Format;
 pub struct ConfigError {
     /// The file, where there is one.
     pub path: Option<PathBuf>,
-    /// Where in it, if the fault is at a place.
+    /// The position in it, if the fault has one.
     pub position: Option<Position>,
     /// What is wrong.
     pub fault: Box<ConfigErrorKind>,
@@ -29,10 +29,10 @@ impl From<ConfigErrorKind> for ConfigError {
     }
 }
 
-/// A setting, as a message names it.
+/// A setting, as named in a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Field {
-    /// The server that it belongs to, if it belongs to one.
+    /// The server that it belongs to, if any.
     pub server: Option<String>,
     /// The path of its key, such as `env.TOKEN`, `args[2]` or `limits.memory`.
     pub key: String,
@@ -72,7 +72,7 @@ pub enum ConfigErrorKind {
     /// The file is there and cannot be read.
     #[error("the file cannot be read: {error}")]
     Unreadable { error: io::Error },
-    /// Somebody else can have written the file.
+    /// Somebody else may have written the file.
     #[error(transparent)]
     Distrusted(#[from] Distrust),
     /// The file is too large to be a configuration.
@@ -87,16 +87,16 @@ pub enum ConfigErrorKind {
     /// The text nests too deep.
     #[error("nested deeper than {limit} levels: a configuration needs four")]
     TooDeep { limit: usize },
-    /// The text has more in it than a configuration.
+    /// The text has more values than a configuration can have.
     #[error("more than {limit} keys and values: is it the right file?")]
     TooMany { limit: usize },
-    /// One table has a key, or one file has a server, twice.
+    /// A table has a key twice, or a file has a server twice.
     #[error("'{key}' is defined twice: rename one, or remove it")]
     DuplicateKey { key: String },
     /// belljar.toml has a key that means nothing.
     #[error("unknown key '{key}'{}: {}", within(place), suggestion(*nearest, known))]
     UnknownKey { place: String, key: String, nearest: Option<&'static str>, known: &'static [&'static str] },
-    /// A key that means something for another kind of server.
+    /// A key that applies to another kind of server only.
     #[error("'{key}' of server '{server}' has no meaning without '{needs}': remove it, or give '{needs}'")]
     MisplacedKey { server: String, key: &'static str, needs: &'static str },
     /// The file of variables that a server names cannot be used.
@@ -120,13 +120,13 @@ pub enum ConfigErrorKind {
     /// Too many servers.
     #[error("{used} servers; the limit is {limit}: split the file")]
     TooManyServers { limit: usize, used: usize },
-    /// A name that no server can have.
+    /// A name that a server cannot have.
     #[error("server name '{name}' {problem}: a name has 1 to {limit} bytes, and no dot or control character", limit = ServerSpec::NAME_BYTES)]
     ServerName { name: String, problem: &'static str },
-    /// A server that cannot be reached.
+    /// A server without a way to reach it.
     #[error("server '{server}' needs one of 'command', 'url' and 'builtin'")]
     NoTransport { server: String },
-    /// A server that can be reached in several ways.
+    /// A server with several ways to reach it.
     #[error("server '{server}' has {}: keep one of them", .keys.iter().map(|key| format!("'{key}'")).collect::<Vec<_>>().join(" and "))]
     SeveralTransports { server: String, keys: Vec<&'static str> },
     /// A type of transport that does not exist.
@@ -144,10 +144,10 @@ pub enum ConfigErrorKind {
     /// A setting that is empty and must not be.
     #[error("{field} is empty: give it a value, or remove it")]
     Empty { field: Field },
-    /// A name of an environment variable or a header that cannot be one.
+    /// An invalid name of an environment variable or a header.
     #[error("{field} cannot be the name of {what}: correct it")]
     BadName { field: Field, what: &'static str },
-    /// A character that neither a process nor a request can be given.
+    /// A character that cannot be passed to a process or in a request.
     #[error("{field} holds {what}, which cannot be passed on: look also at the variables in it")]
     BadCharacter { field: Field, what: &'static str },
     /// A variable that has no value.
@@ -155,13 +155,13 @@ pub enum ConfigErrorKind {
         "variable '{variable}' is not set, and {field} needs it: set it, or write a default as in ${{NAME:-default}}"
     )]
     Unset { field: Field, variable: String },
-    /// `${userHome}` or `${workspaceFolder}` where there is none.
+    /// `${userHome}` or `${workspaceFolder}`, but there is none.
     #[error("{field} refers to ${{{variable}}}, which is not known here: write the path itself")]
     NoFolder { field: Field, variable: &'static str },
-    /// `${input:…}`, for which a client asks its user.
+    /// `${input:…}`, which a client asks its user for.
     #[error("{field} asks for the input '{input}', and belljar does not ask: write ${{NAME}} and set that variable")]
     Input { field: Field, input: String },
-    /// `${kind:…}` of a kind that only an editor knows.
+    /// `${kind:…}` of a kind that only editors know.
     #[error(
         "{field} refers to a variable that only an editor knows, '${{{kind}:…}}': write ${{NAME}} or the value itself"
     )]
@@ -174,7 +174,7 @@ pub enum ConfigErrorKind {
     ExpandedTooLong { field: Field, limit: usize },
 }
 
-/// A fault, and where in the text it is.
+/// A fault, and its position in the text.
 pub(crate) struct Located {
     pub(crate) offset: Option<usize>,
     pub(crate) fault: ConfigErrorKind,
@@ -198,7 +198,7 @@ impl ConfigErrorKind {
     }
 }
 
-/// A foreign name as a message may show it: in one line, without control characters, and not long.
+/// A foreign name for a message: on one line, without control characters, and shortened.
 pub(crate) fn shown(name: &str) -> String {
     const LONGEST: usize = 80;
     match name.char_indices().nth(LONGEST) {

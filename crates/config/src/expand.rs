@@ -1,4 +1,4 @@
-//! `${…}` in values. One pass: what a variable holds is never looked at again.
+//! Expands `${…}` in values, in one pass: the value of a variable is never expanded again.
 
 use std::{
     cell::{Cell, RefCell},
@@ -12,7 +12,7 @@ use crate::error::{ConfigErrorKind, Field, shown};
 /// that refers to a long one thousands of times would otherwise fill the memory.
 pub const EXPANDED_BYTES: usize = 4 * 1024 * 1024;
 
-/// What a configuration may refer to, handed in by the caller.
+/// The values that a configuration may refer to, supplied by the caller.
 ///
 /// | written | becomes |
 /// |---|---|
@@ -37,11 +37,11 @@ pub struct Variables<'a> {
 pub(crate) struct Expander<'a> {
     variables: &'a Variables<'a>,
     remaining: Cell<usize>,
-    /// Where variables that are not set are noted, if that is not a fault.
+    /// Where unset variables are noted, if they are not a fault.
     unset: Option<&'a RefCell<BTreeSet<String>>>,
 }
 
-/// Stands for a variable that is not set, wherever it may stand.
+/// Replaces an unset variable, wherever it may occur.
 const STAND_IN: &str = "https://unset.invalid";
 
 impl<'a> Expander<'a> {
@@ -49,8 +49,8 @@ impl<'a> Expander<'a> {
         Self { variables, remaining: Cell::new(EXPANDED_BYTES), unset: None }
     }
 
-    /// The same for a text that is only checked: a variable that is not set goes into `unset`, and
-    /// is not a fault.
+    /// The same for a text that is only checked: an unset variable goes into `unset`, and is not a
+    /// fault.
     pub(crate) fn noting(variables: &'a Variables<'a>, unset: &'a RefCell<BTreeSet<String>>) -> Self {
         Self { unset: Some(unset), ..Self::new(variables) }
     }
@@ -130,13 +130,12 @@ impl<'a> Expander<'a> {
     }
 }
 
-/// What stands there is not quoted: it may be a part of a secret that merely looks like a
-/// reference.
+/// The text is not quoted: it may be part of a secret that merely looks like a reference.
 fn unnamed(field: &Field) -> ConfigErrorKind {
     ConfigErrorKind::BadReference { field: field.clone(), problem: "that is followed by no name of a variable" }
 }
 
-/// Whether `${NAME}` is not a variable of the environment.
+/// Whether `${NAME}` is something other than an environment variable.
 pub(crate) fn is_folder(name: &str) -> bool {
     matches!(name, "userHome" | "workspaceFolder" | "workspaceFolderBasename" | "pathSeparator" | "/")
 }

@@ -1,5 +1,5 @@
-//! Reading the one file that the user named, within a bound, only if it is a regular file, and only
-//! if nobody but the user and root can have written it: what it says is started as the user.
+//! Reads the one file that the user named, within a bound, only if it is a regular file, and only
+//! if nobody but the user and root can have written it: it starts programs as the user.
 
 use std::{
     io,
@@ -14,16 +14,16 @@ use cap_std::{ambient_authority, fs::Dir};
 use crate::error::ConfigErrorKind;
 
 /// The largest configuration file. A long one has a few KB; a client's own settings around it may
-/// have some more.
+/// add some more.
 pub const FILE_BYTES: u64 = 1024 * 1024;
 
-/// The most links that lead to a file, as many as Linux follows.
+/// The most links to follow to a file, as on Linux.
 const LINKS: usize = 40;
 
 /// The text of the file at `path`.
 ///
-/// Its directory is opened first and the file within it. Anything else than a regular file is
-/// refused before it is opened, since opening a pipe waits for its other end.
+/// Its directory is opened first and the file within it. Anything but a regular file is refused
+/// before it is opened, since opening a pipe waits for its other end.
 pub(crate) fn read(path: &Path) -> Result<String, ConfigErrorKind> {
     read_within(path, FILE_BYTES)
 }
@@ -48,8 +48,8 @@ pub(crate) fn read_within(path: &Path, limit: u64) -> Result<String, ConfigError
     String::from_utf8(bytes).map_err(|error| ConfigErrorKind::NotUtf8 { byte: error.utf8_error().valid_up_to() })
 }
 
-/// Whoever may exchange a link says which file is read. The folders further up are not looked at: a
-/// file and a folder that belong to the user cannot be made by anybody else.
+/// Whoever can replace a link chooses which file is read. Folders further up are not checked:
+/// nobody else can create a file and a folder that belong to the user.
 fn check_links(path: &Path) -> Result<(), ConfigErrorKind> {
     let mut link = path.to_owned();
     for _ in 0..LINKS {

@@ -1,5 +1,5 @@
-//! What is fuzzed here, with what must hold: `fuzz/` feeds it, and the tests below replay what was
-//! found.
+//! The fuzzed functions and their invariants: `fuzz/` feeds them, and the tests below replay its
+//! corpus.
 
 use std::path::Path;
 
@@ -12,15 +12,15 @@ use crate::{
     parse, tree,
 };
 
-/// What ends a part of a target's input.
+/// The separator between parts of a target's input.
 pub(crate) const PART: &str = "\n----\n";
-/// Where the files are. Nothing is there, so that nothing is read.
+/// The folder of the files. It does not exist, so nothing is read.
 pub(crate) const FOLDER: &str = "/nowhere/belljar";
 /// The folder that the user works in.
 pub(crate) const WORKSPACE: &str = "/w";
 
-/// A configuration in both formats, and the name of a server that is added to it: an error that can
-/// be shown, or a configuration that can be changed and changed back.
+/// A configuration in both formats, and the name of a server to add: an error that can be shown, or
+/// a configuration that can be changed and changed back.
 pub fn configuration(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let (text, name) = text.split_once(PART).unwrap_or((text, "new"));
@@ -49,7 +49,7 @@ pub fn configuration(data: &[u8]) {
     }
 }
 
-/// What a text says, or nothing, where an error says what is wrong in one line.
+/// The configuration in a text, or `None` if an error of one line says what is wrong.
 fn read(text: &str, format: Format) -> Option<Config> {
     const LONGEST: usize = 2_000;
     match parse(text, format, Path::new(FOLDER), &variables()) {

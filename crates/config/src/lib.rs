@@ -82,13 +82,13 @@
 //! disabled = true             # left out, and none of its variables are looked up
 //! ```
 //!
-//! A `type` (`stdio`, `http`, `sse` or `streamable-http`) is checked against the other keys where
-//! it is given, and needed nowhere: a `url` without one is tried as streamable HTTP, and then as
-//! legacy SSE. `era` (`auto`, `initialize` or `discover`) says how a connection begins, where that
-//! is not to be found out. `env_file` names a file of `NAME=value` lines, over which `env` stands.
-//! `command`, `args`, `env`, `cwd`, `url` and `headers` may refer to [`Variables`]. A relative
-//! `cwd` or `env_file` is taken from the configuration file's own directory, as the path given
-//! names it; nothing else is resolved.
+//! A `type` (`stdio`, `http`, `sse` or `streamable-http`) is optional, and checked against the
+//! other keys: a `url` without a type is tried as streamable HTTP, and then as legacy SSE. `era`
+//! (`auto`, `initialize` or `discover`) says how a connection begins, instead of detecting it.
+//! `env_file` names a file of `NAME=value` lines; entries of `env` override it. `command`, `args`,
+//! `env`, `cwd`, `url` and `headers` may refer to [`Variables`]. A relative `cwd` or `env_file` is
+//! resolved against the configuration file's own directory, as given by its path; nothing else is
+//! resolved.
 //!
 //! This crate never reads the environment, the home directory or the terminal, starts nothing, and
 //! opens no other file than the one it was given, the files of variables and of projects that it
@@ -154,15 +154,14 @@ pub use tree::DEPTH;
 /// The most servers in one file. Each is a process or a connection; people configure a dozen.
 pub const MAX_SERVERS: usize = 256;
 
-/// What a configuration file says.
+/// The contents of a configuration file.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Config {
-    /// The servers that are not disabled, in the order of the file. Their names differ.
+    /// The servers that are not disabled, in the order of the file. Their names are unique.
     pub servers: Vec<ServerSpec>,
     /// The limits that were set. A client's file sets none.
     pub limits: LimitsPatch,
-    /// How many runs there may be at once, as far as it was set. A client's file says nothing of
-    /// it.
+    /// How many runs there may be at once, if set. A client's file cannot set it.
     pub runs: RunsPatch,
     /// What all child servers get of the owner's environment.
     pub children: ChildrenSettings,
@@ -180,7 +179,7 @@ pub struct Config {
     pub hooks: Vec<HookRule>,
 }
 
-/// What `[approvals]` says.
+/// The contents of `[approvals]`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ApprovalsSettings {
     /// How long a decision is waited for.
@@ -189,20 +188,20 @@ pub struct ApprovalsSettings {
     pub allow_yes: bool,
     /// How long a run that waits keeps its slot, before it is put aside.
     pub hold: Duration,
-    /// How many bytes all runs may have that were put aside.
+    /// How many bytes all suspended runs may take.
     pub max_resting: ByteSize,
-    /// Where the owner is told of calls that wait, beside where they are asked.
+    /// The webhook that is told of waiting calls.
     pub webhook: Option<WebhookSettings>,
 }
 
-/// Where the owner is told of calls that wait, and how.
+/// The webhook that is told of waiting calls, and its settings.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct WebhookSettings {
     /// The address.
     pub url: String,
     /// What messages are signed with.
     pub secret: String,
-    /// Whether the arguments of calls are told.
+    /// Whether messages contain the arguments of calls.
     pub arguments: bool,
 }
 
@@ -212,16 +211,16 @@ impl fmt::Debug for WebhookSettings {
     }
 }
 
-/// What `[daemon]` says.
+/// The contents of `[daemon]`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct DaemonSettings {
-    /// How long the daemon stays without a client; `None` for ever.
+    /// How long the daemon stays without a client, or `None` for ever.
     pub idle: Option<Duration>,
 }
 
 impl Default for DaemonSettings {
     /// Half an hour: longer than a person thinks between two commands, shorter than a forgotten
-    /// browser may stay.
+    /// browser should stay.
     fn default() -> Self {
         Self { idle: Some(Duration::from_secs(30 * 60)) }
     }
@@ -251,7 +250,7 @@ impl Format {
 /// the user named it.
 ///
 /// # Errors
-/// [`ConfigError`] with the path, and a position where there is one.
+/// [`ConfigError`] with the path, and a position if there is one.
 pub fn load(path: &Path, variables: &Variables<'_>) -> Result<Config, ConfigError> {
     let directory = path.parent().unwrap_or(Path::new(""));
     let config = file::read(path)
@@ -260,7 +259,7 @@ pub fn load(path: &Path, variables: &Variables<'_>) -> Result<Config, ConfigErro
     config.map_err(|error| ConfigError { path: Some(path.to_owned()), ..error })
 }
 
-/// The text of the file at `path`, at most [`FILE_BYTES`] long; `None` where there is none.
+/// The text of the file at `path`, at most [`FILE_BYTES`] long, or `None` if it does not exist.
 ///
 /// # Errors
 /// [`ConfigError`] with the path.
@@ -272,8 +271,8 @@ pub fn text(path: &Path) -> Result<Option<String>, ConfigError> {
     }
 }
 
-/// The names of the servers in the belljar.toml at `path`, disabled ones too. Nothing else in it is
-/// looked at.
+/// The names of the servers in the belljar.toml at `path`, including disabled ones. Nothing else in
+/// it is checked.
 ///
 /// # Errors
 /// [`ConfigError`] with the path.
@@ -286,7 +285,7 @@ pub fn server_names(path: &Path) -> Result<Vec<String>, ConfigError> {
     names.map_err(|error| ConfigError { path: Some(path.to_owned()), ..error })
 }
 
-/// Reads a configuration from its text. A relative `cwd` in it is taken from `directory`.
+/// Reads a configuration from its text. A relative `cwd` in it is resolved against `directory`.
 ///
 /// # Errors
 /// [`ConfigError`] without a path.

@@ -1,5 +1,5 @@
-//! How a server is kept: the keys that say when it starts and stops, what it may hold, and what
-//! happens when it is lost.
+//! The keys for a server's life: when it starts and stops, what it may hold, and what happens when
+//! it is lost.
 
 use std::{fmt::Display, num::NonZeroUsize, path::PathBuf, time::Duration};
 
@@ -59,7 +59,7 @@ impl Server<'_> {
         })
     }
 
-    /// The value of `key`, as `read` takes it; no text is right.
+    /// The value of `key`, as `read` takes it; a text is an error.
     fn of_kind<T>(
         &self,
         key: &str,
@@ -70,7 +70,7 @@ impl Server<'_> {
         read(node).map(Some).ok_or_else(|| self.expected(node, key, expected))
     }
 
-    /// The same where a text may be right.
+    /// The same if a text may be valid.
     fn of<T>(
         &self,
         key: &str,
@@ -176,7 +176,7 @@ impl Server<'_> {
                 None => Ok(None),
             };
         };
-        // The names of arguments in it stand in braces without a dollar, so there is nothing to
+        // The names of arguments in it are in braces without a dollar, so there is nothing to
         // expand.
         let template = self.string(node, "key")?;
         let affinity = Affinity { template, instances: instances.unwrap_or(Affinity::INSTANCES) };
@@ -210,7 +210,7 @@ impl Server<'_> {
         list.iter().enumerate().map(text).collect()
     }
 
-    /// Folders, as seen from the file.
+    /// Folders, resolved against the file's.
     pub(crate) fn folders(&self, node: &Node, key: &str) -> Result<Vec<PathBuf>, Located> {
         Ok(self.texts(node, key)?.into_iter().map(|folder| self.reader.directory.join(folder)).collect())
     }
@@ -226,7 +226,7 @@ pub(crate) fn duration(node: &Node) -> Option<Duration> {
     parse_duration(text).ok().filter(|duration| !duration.is_zero())
 }
 
-/// What is said of a duration that is not accepted: what it must be, or that it is too long.
+/// The error for a duration that is not accepted: the expected form, or that it is too long.
 pub(crate) fn expected_duration(node: &Node, expected: &'static str) -> &'static str {
     match &node.value {
         Value::String(text) if matches!(parse_duration(text), Err(DurationError::TooLong { .. })) => {

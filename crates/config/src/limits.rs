@@ -19,8 +19,8 @@ pub(crate) fn runs(node: &Node) -> Result<RunsPatch, Located> {
     table("runs", &RunsPatch::NAMES, node)
 }
 
-/// Reads a table whose names, types and units are the model's; each entry is tried alone to know
-/// where a wrong one stands.
+/// Reads a table whose names, types and units come from the model. Each entry is tried alone to
+/// find the position of a wrong one.
 fn table<T: DeserializeOwned>(name: &'static str, names: &'static [&'static str], node: &Node) -> Result<T, Located> {
     let Value::Table(entries) = &node.value else {
         let found = node.kind();
@@ -39,8 +39,8 @@ fn table<T: DeserializeOwned>(name: &'static str, names: &'static [&'static str]
         object.insert(entry.key.clone(), value);
     }
     T::deserialize(object).map_err(|_| {
-        // Each entry was accepted alone and names differ, so this cannot happen; it must not be
-        // silent if it does.
+        // Each entry was accepted alone and names are unique, so this cannot happen; if it does, it
+        // must not be silent.
         ConfigErrorKind::Expected { field: Field::of_file(name), expected: "a table of limits", found: "another one" }
             .at(node.offset)
     })
@@ -55,8 +55,8 @@ fn json(node: &Node) -> serde_json::Value {
     }
 }
 
-/// Stands for what no limit can be, such as a date: what it holds does not matter for refusing it.
-/// (`null` would be accepted.)
+/// Stands for a value that a limit cannot have, such as a date: its content does not matter for
+/// refusing it. (`null` would be accepted.)
 fn no_limit() -> serde_json::Value {
     serde_json::Value::Array(Vec::new())
 }

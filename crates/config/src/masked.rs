@@ -1,13 +1,13 @@
-//! A server's entry as it may be shown: its whole command, and none of its secrets.
+//! A server's entry for display: its whole command, and none of its secrets.
 //!
-//! What is a secret follows from its place: the values of `env` and `headers`, OAuth's client
-//! secret, the name, password and query of a URL, and what an argument gives to a `--token` or its
-//! like. Beside that, what looks like a token is masked wherever it stands. A reference to a
+//! Whether a value is a secret depends on its place: the values of `env` and `headers`, OAuth's
+//! client secret, the name, password and query of a URL, and the argument of a `--token` or the
+//! like. In addition, anything that looks like a token is masked everywhere. A reference to a
 //! variable is not a secret and is shown; so are the variables that decide which code a program
-//! loads, because who is asked to trust an entry must see them.
+//! loads, because a user who is asked to trust an entry must see them.
 //!
-//! An entry that a stranger wrote could hide a command behind such a name (`TOKEN=$(curl …)`): what
-//! a shell would act upon is never masked there.
+//! An entry that a stranger wrote could hide a command behind such a name (`TOKEN=$(curl …)`): text
+//! that a shell would act on is never masked there.
 
 pub(crate) mod names;
 
@@ -15,11 +15,11 @@ use serde_json::{Map, Value};
 
 use names::{is_secret, loads_code, looks_like_token};
 
-/// Stands for a secret, here as in every other text of belljar's.
+/// Replaces a secret, as in all other texts of belljar.
 pub use belljar_model::MASK;
 
-/// How much of one text is shown. A command has some 100 characters; a longer one says how much of
-/// it is missing.
+/// How much of one text is shown. A command has some 100 characters; for a longer one, the number
+/// of missing characters is shown.
 const CHARACTERS: usize = 2_000;
 /// How many values of one list or table are shown.
 const VALUES: usize = 200;
@@ -29,7 +29,7 @@ const VALUES: usize = 200;
 pub enum Author {
     /// The user, whose secrets are in it.
     User,
-    /// Anybody: what might be a command is shown even where a secret could stand.
+    /// Anybody: possible commands are shown even where a secret could be.
     Stranger,
 }
 
@@ -38,7 +38,7 @@ pub enum Author {
 pub struct Shown {
     /// The command with its arguments, quoted as for a shell, or the URL.
     pub what: String,
-    /// All else that is in the entry, a key each.
+    /// The other keys of the entry.
     pub details: Vec<String>,
 }
 
@@ -48,8 +48,7 @@ pub fn entry(entry: &Map<String, Value>, author: Author) -> Map<String, Value> {
 }
 
 impl Shown {
-    /// The entry in words, its secrets masked. Control characters are for whoever prints it to make
-    /// visible.
+    /// The entry as text, its secrets masked. The caller makes control characters visible.
     pub fn of(entry: &Map<String, Value>, author: Author) -> Self {
         let masked = self::entry(entry, author);
         let text = |key: &str| masked.get(key).and_then(Value::as_str);
@@ -75,7 +74,7 @@ fn of_key(key: &str, value: &Value, author: Author) -> Value {
             let masked = |(name, value): (&String, &Value)| (name.clone(), of_variable(name, value, author));
             Value::Object(entries.iter().map(masked).collect())
         }
-        // Nothing runs what stands in a header, whoever wrote it and whatever it is called.
+        // Nothing executes the value of a header, whoever wrote it and whatever its name is.
         ("headers", Value::Object(entries)) => {
             let masked = |(name, value): (&String, &Value)| (name.clone(), of_header(value));
             Value::Object(entries.iter().map(masked).collect())
@@ -94,8 +93,8 @@ fn of_key(key: &str, value: &Value, author: Author) -> Value {
 fn of_variable(name: &str, value: &Value, author: Author) -> Value {
     match value {
         Value::String(text) if loads_code(name) => Value::String(Masker { author, is_next: false }.argument(text)),
-        // A stranger knows none of the user's secrets, and any variable may hold what a shell is to
-        // run.
+        // A stranger does not know the user's secrets, and any variable may contain a command for a
+        // shell.
         Value::String(text) if author == Author::Stranger => {
             let mut masker = Masker { author, is_next: false };
             Value::String(if is_secret(name) { masker.secret(text) } else { masker.argument(text) })
@@ -112,12 +111,12 @@ fn of_header(value: &Value) -> Value {
     }
 }
 
-/// The mask, but for what holds no secret.
+/// The mask, unless there is no secret.
 fn hidden(text: &str) -> String {
     if text.is_empty() || is_reference(text) { text.to_owned() } else { MASK.to_owned() }
 }
 
-/// Whether a text is `${NAME}` alone, perhaps after a scheme. A default in it could be a secret.
+/// Whether a text is only `${NAME}`, possibly after a scheme. A default in it could be a secret.
 fn is_reference(text: &str) -> bool {
     let text = match text.split_once(' ') {
         Some((scheme, rest)) if is_scheme(scheme) => rest,
@@ -127,7 +126,7 @@ fn is_reference(text: &str) -> bool {
     name.is_some_and(|name| !name.contains(['$', '{', '}']) && !name.contains(":-"))
 }
 
-/// The word that stands before a secret in a header.
+/// The word before a secret in a header.
 fn is_scheme(word: &str) -> bool {
     ["bearer", "basic", "token", "apikey"].iter().any(|scheme| word.eq_ignore_ascii_case(scheme))
 }
@@ -152,7 +151,7 @@ impl Masker {
             self.is_next = false;
             return self.secret(text);
         }
-        // An argument of its own ends where it ends, whatever is in it.
+        // A separate argument ends where it ends, whatever it contains.
         if self.author == Author::User
             && let Some((name, value)) = text.split_once('=')
             && is_secret(name)
@@ -219,7 +218,7 @@ impl Masker {
         }
     }
 
-    /// A URL without a name and password, the values of its query and its fragment, and the parts
+    /// A URL without its name and password, the values of its query and its fragment, and the parts
     /// of its path that look like tokens.
     fn url(&self, url: &str) -> String {
         let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
@@ -259,7 +258,7 @@ fn is_quote(character: char) -> bool {
     matches!(character, '\'' | '"')
 }
 
-/// Whether a shell does something with a character, so that a command could stand in the text.
+/// Whether a character has a meaning to a shell, so that the text could contain a command.
 fn acts_in_a_shell(character: char) -> bool {
     character.is_whitespace() || "$`\\'\"|&;<>(){}[]*?!".contains(character)
 }
@@ -281,7 +280,7 @@ fn words(value: &Value) -> String {
     }
 }
 
-/// How many values are not shown, if there are any.
+/// The number of values that are not shown, if any.
 fn more(count: usize) -> String {
     match count.checked_sub(VALUES) {
         None | Some(0) => String::new(),
@@ -289,7 +288,7 @@ fn more(count: usize) -> String {
     }
 }
 
-/// A text as a shell would take it, so that it can be seen where an argument ends.
+/// A text quoted for a shell, so that the end of an argument is visible.
 fn quoted(text: &str) -> String {
     let is_url = text.contains("://");
     let is_plain = |character: char| {
@@ -297,7 +296,7 @@ fn quoted(text: &str) -> String {
     };
     let end = text.char_indices().nth(CHARACTERS).map(|(end, _)| end);
     let (head, tail) = end.map_or((text, ""), |end| text.split_at(end));
-    // A mask is not part of what a shell would take.
+    // A shell would not see the mask.
     let shown = if !head.is_empty() && head.replace(MASK, "").chars().all(is_plain) {
         head.to_owned()
     } else {

@@ -1,5 +1,5 @@
-//! How belljar is known to the authorization server of a remote server. Needed only where it cannot
-//! register itself.
+//! How belljar is known to the authorization server of a remote server, for servers at which it
+//! cannot register itself.
 
 use belljar_model::OAuthClient;
 
@@ -14,8 +14,8 @@ use crate::{
 pub(crate) const KEYS: [&str; 6] = ["client_id", "client_metadata", "client_secret", "scopes", "port", "allow_private"];
 
 impl Server<'_> {
-    /// The registered client, if the entry has one. A client's file may say more there, which is
-    /// the client's.
+    /// The registered client, if the entry has one. Further keys in a client's file belong to the
+    /// client and are ignored.
     pub(crate) fn oauth(&self) -> Result<OAuthClient, Located> {
         let mut client = OAuthClient::default();
         for Entry { key, node, offset } in self.table("oauth", "a table", "an object")? {
@@ -49,8 +49,8 @@ impl Server<'_> {
         self.not_empty(self.expanded(node, key)?, node, key)
     }
 
-    /// Where a document about belljar is: it has to be one that an authorization server can fetch,
-    /// and not the root.
+    /// The URL of a document about belljar, which an authorization server must be able to fetch,
+    /// and which cannot be the root.
     fn document(&self, node: &Node, key: &str) -> Result<String, Located> {
         let text = self.expanded(node, key)?;
         let path = text.strip_prefix("https://").and_then(|rest| rest.split_once('/'));
@@ -68,7 +68,8 @@ impl Server<'_> {
         let scope = |(index, node): (usize, &Node)| {
             let key = format!("oauth.scopes[{index}]");
             let scope = self.string(node, &key)?;
-            // The `scope-token` of RFC 6749: anything else would be read as several, or as none.
+            // The `scope-token` of RFC 6749: anything else would be read as several scopes, or as
+            // none.
             let allowed = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'"' | b'\\');
             if scope.is_empty() || !scope.bytes().all(allowed) {
                 return Err(self.misshapen(node, &key, "the name of one scope"));

@@ -1,5 +1,5 @@
-//! The `[policy]` of belljar.toml: where the owner's rules are. What they say is not for this
-//! crate.
+//! The `[policy]` of belljar.toml: the path of the owner's rules. Their contents are not this
+//! crate's concern.
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ use crate::{
 /// The keys of the table.
 pub(crate) const KEYS: &[&str] = &["file"];
 
-/// Reads the path of the file, as seen from `directory`.
+/// Reads the path of the file, resolved against `directory`.
 pub(crate) fn read(node: &Node, directory: &Path, expander: &Expander<'_>) -> Result<Option<PathBuf>, Located> {
     let expected = |field, expected, node: &Node| {
         ConfigErrorKind::Expected { field: Field::of_file(field), expected, found: node.kind() }.at(node.offset)
@@ -37,11 +37,11 @@ pub(crate) fn read(node: &Node, directory: &Path, expander: &Expander<'_>) -> Re
     Ok(file)
 }
 
-/// The folder that a text in another file of the owner's means: with variables, and as seen from
+/// The folder that a text in another file of the owner means: with variables, and resolved against
 /// that file's `directory`.
 ///
 /// # Errors
-/// Why it means none.
+/// Why it is not a folder.
 pub fn folder(text: &str, directory: &Path, variables: &Variables<'_>) -> Result<PathBuf, String> {
     let expanded =
         Expander::new(variables).expand(text, &Field::of_file("folder")).map_err(|fault| fault.to_string())?;

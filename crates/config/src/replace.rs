@@ -1,5 +1,5 @@
-//! Writing a file of the user's: whole or not at all, after a copy, and never over what somebody
-//! else wrote in the meantime.
+//! Writes a file of the user: whole or not at all, after a copy, and never over what somebody else
+//! wrote in the meantime.
 
 use std::{
     io::{self, Read as _, Write as _},
@@ -14,18 +14,18 @@ use cap_std::{
 /// Copies that are kept beside a file.
 const MOST_COPIES: u32 = 100;
 
-/// Puts `text` in the place of `before`, the file's content as it was read, or makes the file where
-/// there was none. Gives the path of the copy of what was there: `FILE.SUFFIX-N`. A new file can be
-/// read by its owner alone; one that is there keeps its mode.
+/// Replaces `before`, the file's content as it was read, by `text`, or creates the file if there
+/// was none. Returns the path of the copy of the old file: `FILE.SUFFIX-N`. A new file can be read
+/// by its owner only; an existing one keeps its mode.
 ///
 /// # Errors
-/// As the system says; also where the file is no longer as it was read.
+/// The system's error; also if the file has changed since it was read.
 pub fn replace(path: &Path, before: Option<&str>, text: &str, suffix: &str) -> io::Result<Option<PathBuf>> {
     put_in_place(path, before, text, suffix, Mode::AsItWas)
 }
 
-/// The same for a text with a secret that belljar puts into it: afterwards the file can be read by
-/// its owner alone.
+/// The same for a text with a secret that belljar adds: afterwards the file can be read by its
+/// owner only.
 ///
 /// # Errors
 /// As [`replace`].
@@ -47,7 +47,7 @@ fn put_in_place(
     suffix: &str,
     mode: Mode,
 ) -> io::Result<Option<PathBuf>> {
-    // A link is followed: whoever made it wants the file behind it.
+    // A link is followed: its owner wants the file behind it.
     let real = if before.is_some() { path.canonicalize()? } else { std::path::absolute(path)? };
     let (Some(folder), Some(name)) = (real.parent(), real.file_name().and_then(|name| name.to_str())) else {
         return Err(io::ErrorKind::InvalidFilename.into());
@@ -62,7 +62,7 @@ fn put_in_place(
     let temporary = format!(".{name}.{}", std::process::id());
     create(&directory, &temporary, text)?;
     let put = || {
-        // What is made here can be read by its owner alone.
+        // New files can be read by their owner only.
         if mode == Mode::AsItWas {
             directory.set_permissions(&temporary, directory.metadata(name)?.permissions())?;
         }
@@ -74,14 +74,14 @@ fn put_in_place(
         directory.rename(&temporary, &directory, name)
     };
     put().inspect_err(|_| {
-        // The first error is the one to tell of.
+        // The first error is reported.
         let _ = directory.remove_file(&temporary);
         let _ = directory.remove_file(&copy);
     })?;
     Ok(Some(folder.join(copy)))
 }
 
-/// Keeps a copy under the first name that is free, or else the last one, and gives it.
+/// Keeps a copy under the first free name, or else the last one, and returns its path.
 fn copied(directory: &Dir, name: &str, text: &str, suffix: &str) -> io::Result<String> {
     for number in 1..=MOST_COPIES {
         let copy = format!("{name}.{suffix}-{number}");
@@ -91,7 +91,7 @@ fn copied(directory: &Dir, name: &str, text: &str, suffix: &str) -> io::Result<S
             Err(error) => return Err(error),
         }
     }
-    // The last of so many is the one that is missed least.
+    // The last copy is the one that is missed least.
     let copy = format!("{name}.{suffix}-{MOST_COPIES}");
     directory.remove_file(&copy)?;
     create(directory, &copy, text)?;

@@ -1,5 +1,5 @@
-//! The JSON Schema of belljar.toml and its reader say the same. (The schema itself is kept by hand,
-//! for its descriptions.)
+//! Checks that the JSON Schema of belljar.toml and its reader agree. (The schema itself is
+//! maintained by hand, for its descriptions.)
 
 use belljar_model::{LimitKind, LimitSpec};
 use jsonschema::Validator;

@@ -1,4 +1,4 @@
-//! One entry of the servers: from keys to a [`ServerSpec`]. How it is reached is read in
+//! One entry of the servers: from keys to a [`ServerSpec`]. The way to reach it is read in
 //! [`crate::transport`].
 
 use std::{
@@ -40,7 +40,7 @@ pub(crate) const KEYS: &[&str] = &[
     "asks",
     "disabled",
     "exclusive",
-    // Those of `life`.
+    // The keys of `life`.
     "warm",
     "stateful",
     "idle",
@@ -70,7 +70,7 @@ pub(crate) struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// The server that `entry` describes; none if it is disabled.
+    /// The server that `entry` describes, or `None` if it is disabled.
     pub(crate) fn read(&self, entry: &Entry) -> Result<Option<ServerSpec>, Located> {
         check_name(entry)?;
         let Value::Table(entries) = &entry.node.value else {
@@ -112,7 +112,7 @@ impl Reader<'_> {
 pub(crate) struct Server<'r> {
     pub(crate) reader: &'r Reader<'r>,
     pub(crate) name: &'r str,
-    /// Where the name stands.
+    /// The position of its name.
     pub(crate) offset: usize,
     pub(crate) entries: &'r [Entry],
 }
@@ -178,7 +178,7 @@ impl<'r> Server<'r> {
         Ok(EffectRules { declared: self.effects()?, idempotent, idempotency_keys, trust_hints })
     }
 
-    /// The arguments that get a key of belljar's.
+    /// The arguments that get a key of belljar.
     fn idempotency(&self) -> Result<BTreeMap<String, String>, Located> {
         let entries = self.table("idempotency", "a table of arguments", "an object of arguments")?;
         let named = entries.iter().map(|entry| {
@@ -219,7 +219,7 @@ impl<'r> Server<'r> {
         Ok(effects)
     }
 
-    /// The entries of the table `key`, without two of one name; none where it is absent.
+    /// The entries of the table `key`, whose names must be unique; none if it is absent.
     pub(crate) fn table(&self, key: &str, toml: &'static str, json: &'static str) -> Result<&'r [Entry], Located> {
         let Some(Entry { node, .. }) = self.get(key) else { return Ok(&[]) };
         let Value::Table(entries) = &node.value else {
@@ -229,7 +229,7 @@ impl<'r> Server<'r> {
         Ok(entries)
     }
 
-    /// The nodes of the array `key`; none where it is absent.
+    /// The nodes of the array `key`; none if it is absent.
     pub(crate) fn list(&self, node: &'r Node, key: &str) -> Result<&'r [Node], Located> {
         match &node.value {
             Value::List(list) => Ok(list),
@@ -258,7 +258,7 @@ impl<'r> Server<'r> {
             .at(node.offset)
     }
 
-    /// The same, where a string is right and this one is not.
+    /// The same, if a string is the right type but this one is invalid.
     pub(crate) fn misshapen(&self, node: &Node, key: &str, expected: &'static str) -> Located {
         let found = match &node.value {
             Value::String(_) => "another string",

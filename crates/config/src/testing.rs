@@ -7,7 +7,7 @@ use belljar_model::ServerSpec;
 use crate::{Config, Format, Variables, parse};
 
 /// belljar.toml in `/etc/belljar`, with `TOKEN`, `LINE`, `NUL` and `EMPTY` set. No error may show
-/// what they hold.
+/// their values.
 pub(crate) fn toml(text: &str) -> Result<Config, String> {
     parsing(text, Format::Toml)
 }

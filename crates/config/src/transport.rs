@@ -14,7 +14,7 @@ use crate::{
     tree::{Entry, Node, Value},
 };
 
-/// The keys that mean something beside one of the others alone.
+/// The keys that are valid only together with one of the others.
 const BELONGINGS: [(&str, &str); 8] = [
     ("args", "command"),
     ("env", "command"),
@@ -26,7 +26,7 @@ const BELONGINGS: [(&str, &str); 8] = [
     ("proxy", "url"),
 ];
 
-/// The values of `type`, with the key that each needs. Clients write the last one in both ways.
+/// The values of `type`, with the key that each needs. Clients use both spellings of the last one.
 const TYPES: [(&str, &str); 5] =
     [("stdio", "command"), ("http", "url"), ("sse", "url"), ("streamable-http", "url"), ("streamableHttp", "url")];
 
@@ -55,8 +55,8 @@ impl Server<'_> {
         }
     }
 
-    /// Checks that `type`, and in belljar.toml every other key, goes with the `key` that says how
-    /// the server is reached.
+    /// Checks that `type`, and in belljar.toml every other key, is valid with the `key` that says
+    /// how to reach the server.
     fn check_company(&self, key: &str) -> Result<(), Located> {
         if let Some(entry) = self.get("type") {
             let (server, kind) = (shown(self.name), self.string(&entry.node, "type")?);
@@ -126,9 +126,9 @@ impl Server<'_> {
         Ok(env)
     }
 
-    /// The variables of the file that the entry names; those of `env` come over them.
+    /// The variables of the file that the entry names, overridden by those of `env`.
     fn env_file(&self) -> Result<BTreeMap<String, String>, Located> {
-        // The clients write it one way, and our own file the other.
+        // Clients spell it one way, and our own file the other.
         let (entry, key) = match (self.reader.format, self.get("envFile"), self.get("env_file")) {
             (Format::Json, Some(entry), Some(_)) => {
                 return Err(ConfigErrorKind::TwoEnvFiles { server: shown(self.name) }.at(entry.offset));
@@ -176,8 +176,7 @@ impl Server<'_> {
         }
     }
 
-    /// What is spoken there, where `type` says so. A client that writes `http` or `sse` means just
-    /// that.
+    /// The protocol, if `type` says so. A client that writes `http` or `sse` means exactly that.
     fn http_protocol(&self) -> Result<HttpProtocol, Located> {
         let Some(entry) = self.get("type") else { return Ok(HttpProtocol::Any) };
         Ok(match self.string(&entry.node, "type")?.as_str() {
@@ -186,7 +185,7 @@ impl Server<'_> {
         })
     }
 
-    /// A string that a process is given: no system passes on a NUL.
+    /// A string for a process: no system passes a NUL.
     fn argument(&self, node: &Node, key: impl Display) -> Result<String, Located> {
         let argument = self.expanded(node, &key)?;
         if argument.contains('\0') {
@@ -196,7 +195,7 @@ impl Server<'_> {
     }
 }
 
-/// As much as can be said without a parser of URLs, which the transport has.
+/// As much as can be checked without the transport's URL parser.
 fn is_http_url(url: &str) -> bool {
     let Some((scheme, rest)) = url.split_once("://") else { return false };
     (scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https"))

@@ -13,9 +13,9 @@ use crate::{
     error::{ConfigErrorKind, Located, shown},
 };
 
-/// The most tables and lists inside each other, dotted keys included. A client's settings around
-/// the servers may nest deeper than the four levels that we read; the parsers recurse, and so do
-/// their trees when they are dropped.
+/// The most nested tables and lists, including dotted keys. A client's settings around the servers
+/// may nest deeper than the four levels that we read; the parsers recurse, and so do their trees
+/// when they are dropped.
 pub const DEPTH: usize = 64;
 
 /// Parses `text`, which is bounded in length, after bounding its depth.
@@ -26,7 +26,7 @@ pub(crate) fn parse(text: &str, format: Format) -> Result<Node, Located> {
     }
 }
 
-/// What the value is, in the words of its format.
+/// The value's type, in the words of its format.
 pub(crate) fn kind(node: &Node, format: Format) -> &'static str {
     match (&node.value, format) {
         (Value::Table(_), Format::Json) => "an object",

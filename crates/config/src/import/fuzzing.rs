@@ -14,12 +14,12 @@ use crate::{
     parse, tree,
 };
 
-/// Bytes that may be said of each byte of a file: a server of six bytes is left with a reason of
-/// some hundred.
+/// Bytes of output for each byte of a file: a server of six bytes is skipped with a reason of some
+/// hundred.
 const SAID_PER_BYTE: usize = 100;
 
-/// A client's file, and the belljar.toml to which its servers are added: what is shown has no
-/// secret and can be read, and what is written is what the file says.
+/// A client's file, and the belljar.toml to which its servers are added: the output has no secret
+/// and can be read, and the written file says what the client's file says.
 pub fn client_files(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let (file, existing) = text.split_once(PART).unwrap_or((text, ""));
@@ -47,8 +47,7 @@ fn looked_at(text: &str, names: &[String], author: Author) -> Found {
     Plan::beside(names).look_at(source, Ok(text.to_owned()), Path::new(FOLDER), &variables)
 }
 
-/// Each server has a name of its own that a server can have, and whoever is asked sees one line of
-/// it.
+/// Each server has a unique valid name, and is shown to the user on one line.
 fn fit_to_show(found: &Found, existing: &[String]) {
     let items = match &found.items {
         Ok(items) => items,
@@ -70,7 +69,7 @@ fn one_line(text: &str) {
     assert_eq!(display::line(text), text);
 }
 
-/// belljar.toml says what it said before, and has the servers that are taken.
+/// belljar.toml says what it said before, and has the imported servers.
 fn added_to(existing: &str, plan: &Plan) {
     let read = |text: &str| parse(text, Format::Toml, Path::new(FOLDER), &variables());
     let Ok(before) = read(existing) else { return };
@@ -82,15 +81,14 @@ fn added_to(existing: &str, plan: &Plan) {
     assert_eq!(after, before, "{text}");
 }
 
-/// What is said of a file does not depend on the secrets in it: with others in their place it is
-/// the same.
+/// The output about a file does not depend on its secrets: it is the same with other secrets.
 fn tells_no_secret(file: &Value, names: &[String], author: Author) {
     let said = |file: &Value| format!("{:?}", looked_at(&file.to_string(), names, author).items);
     let other = with_other_secrets(file, author);
     assert_eq!(said(file), said(&other), "{file} and {other}");
 }
 
-/// What is taken stands in the file, and belljar reads it as it reads the file itself.
+/// What is imported is in the file, and belljar reads it as it reads the client's file.
 fn says_no_more(file: &Value, names: &[String], author: Author) {
     let mut plan = Plan::beside(names);
     plan.take(looked_at(&file.to_string(), names, author));
@@ -103,7 +101,7 @@ fn says_no_more(file: &Value, names: &[String], author: Author) {
     }
 }
 
-/// Wherever a file may have its servers.
+/// All places where a file may have its servers.
 fn lists(file: &Value) -> Vec<&Map<String, Value>> {
     let at = |path: &[&str]| path.iter().try_fold(file, |value, key| value.get(*key)).and_then(Value::as_object);
     let paths: [&[&str]; 4] =
@@ -127,7 +125,7 @@ fn stands_in(entry: &Map<String, Value>, taken: &Map<String, Value>) -> bool {
     whole && taken.iter().all(is_there)
 }
 
-/// References may be written in another way, and numbers as texts.
+/// References may be written differently, and numbers as texts.
 fn is_same(said: &Value, taken: &Value) -> bool {
     match (said, taken) {
         (Value::String(said), Value::String(taken)) => said == taken || said.contains("${"),
@@ -158,7 +156,7 @@ fn leaves(value: &Value) -> Vec<&Value> {
     }
 }
 
-/// A server that is taken is reached as its client would reach it, as far as belljar can read the
+/// An imported server is reached as its client would reach it, as far as belljar can read the
 /// client's own entry.
 fn means_the_same(name: &str, entry: &Map<String, Value>, table: &Table) {
     let of_client = json!({ "mcpServers": { name: entry } }).to_string();
@@ -178,8 +176,8 @@ fn means_the_same(name: &str, entry: &Map<String, Value>, table: &Table) {
     assert_eq!((theirs.start_timeout, theirs.era), (ours.start_timeout, ours.era));
 }
 
-/// The file with each letter of its secrets, and of all that belljar does not take, replaced by the
-/// next one.
+/// The file with each letter of its secrets, and of everything that belljar does not import,
+/// replaced by the next one.
 fn with_other_secrets(file: &Value, author: Author) -> Value {
     let servers = |value: &Value| members(value, |_, entry| members(entry, |key, value| of_entry(key, value, author)));
     members(file, |key, value| match key {
@@ -258,7 +256,7 @@ fn of_url(url: &str) -> String {
     format!("{scheme}://{authority}{path}{}{fragment}", query.join("&"))
 }
 
-/// Long enough to be no `Bearer`, and nothing that a shell or a reference is made of.
+/// Too long to be `Bearer`, and without characters of shells or references.
 fn is_word(text: &str) -> bool {
     text.len() >= 8 && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
@@ -269,7 +267,7 @@ fn next_unless(value: &Value, is_kept: impl Fn(&str) -> bool) -> Value {
 
 fn next(value: &Value) -> Value {
     match value {
-        // What could be a number may be compared with one.
+        // A possible number may be compared with one.
         Value::String(text) if text.parse::<f64>().is_err() => next_letters(text).into(),
         Value::Array(values) => values.iter().map(next).collect(),
         Value::Object(_) => members(value, |_, value| next(value)),

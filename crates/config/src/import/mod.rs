@@ -1,10 +1,10 @@
-//! Taking over the servers that MCP clients are configured with: what is there, what of it belljar
-//! would take and what it would leave out and why, and the writing of belljar.toml.
+//! Imports the servers that MCP clients are configured with: what there is, what belljar would
+//! import, what it would skip and why, and the writing of belljar.toml.
 //!
-//! What is taken is written as it stands: a reference to a variable stays a reference, and a secret
-//! that a client's file holds goes into the written file and nowhere else. What is said of a server
-//! is its whole entry, its secrets masked: see [`crate::masked`]. A project's file is a stranger's:
-//! it is looked into, and taken only by whoever asked for it.
+//! Entries are written unchanged: a reference to a variable stays a reference, and a secret in a
+//! client's file goes only into the written file. A server is shown as its whole entry, with its
+//! secrets masked: see [`crate::masked`]. A project's file comes from a stranger: it is examined,
+//! and imported only if the user asks for it.
 
 mod convert;
 #[cfg(any(test, fuzzing))]

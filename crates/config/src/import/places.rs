@@ -13,7 +13,7 @@ pub enum Client {
     VsCode,
 }
 
-/// The folders below which the clients keep the user's own files.
+/// The folders that contain the user's own files of clients.
 #[derive(Debug, Clone, Copy)]
 pub struct Folders<'a> {
     /// The user's home directory.
@@ -37,7 +37,7 @@ impl Client {
         }
     }
 
-    /// The name as its makers write it.
+    /// The name in its makers' spelling.
     pub fn title(self) -> &'static str {
         match self {
             Self::ClaudeDesktop => "Claude Desktop",
@@ -47,7 +47,7 @@ impl Client {
         }
     }
 
-    /// The user's own files in which the client looks for servers, whether they are there or not.
+    /// The user's own files in which the client looks for servers, whether they exist or not.
     pub fn files(self, folders: &Folders<'_>) -> Vec<PathBuf> {
         let Folders { home, settings } = *folders;
         let below = |folder: Option<&Path>, path: &str| folder.map(|folder| folder.join(path));
@@ -60,8 +60,8 @@ impl Client {
         files.into_iter().flatten().collect()
     }
 
-    /// The file of a project in which the client looks for servers, below the project's folder.
-    /// Whoever made the project wrote it.
+    /// The file of a project in which the client looks for servers, below the project's folder. The
+    /// project's author wrote it.
     pub fn project_file(self) -> Option<&'static str> {
         match self {
             Self::ClaudeDesktop => None,

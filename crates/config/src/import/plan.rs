@@ -1,4 +1,4 @@
-//! What of the clients' servers would be taken.
+//! Which of the clients' servers would be imported.
 
 use std::{
     collections::BTreeMap,
@@ -20,14 +20,13 @@ use crate::{
     tree::{self, Entry, Value, check_unique},
 };
 
-/// The largest file of a client. Some keep the history of conversations in the file that has the
-/// servers.
+/// The largest file of a client. Some keep conversation histories in the file that has the servers.
 const CLIENT_FILE_BYTES: u64 = 64 * 1024 * 1024;
 
-/// A file to take servers from.
+/// A file to import servers from.
 #[derive(Debug, Clone)]
 pub struct Source {
-    /// What the user knows it by.
+    /// Its name for the user.
     pub title: String,
     /// Where it is.
     pub path: PathBuf,
@@ -35,19 +34,19 @@ pub struct Source {
     pub author: Author,
 }
 
-/// What a file has, and what of it would be taken.
+/// The servers of a file, and which of them would be imported.
 pub struct Found {
     /// The file.
     pub source: Source,
     /// Its servers.
     pub items: Result<Vec<Item>, ConfigError>,
-    /// Those that would be taken, as belljar.toml has them: what is shown is what is written,
-    /// whatever becomes of the file.
+    /// The servers that would be imported, as belljar.toml has them: they are written as shown,
+    /// whatever happens to the file meanwhile.
     tables: Vec<(String, Table)>,
 }
 
 impl Found {
-    /// How many of its servers would be taken.
+    /// How many of its servers would be imported.
     pub fn len(&self) -> usize {
         self.tables.len()
     }
@@ -58,14 +57,14 @@ impl Found {
     }
 }
 
-/// What is taken of some files, and what is not.
+/// What is imported from some files, and what is not.
 #[derive(Default)]
 pub struct Plan {
-    /// What is taken, by file.
+    /// The imported servers, by file.
     pub found: Vec<Found>,
-    /// What was looked at and is left, because nobody asked for it.
+    /// Files that were examined and skipped, because nobody asked for them.
     pub left: Vec<Found>,
-    /// Names that a server has already, and where.
+    /// The names that are taken, and by which file.
     taken: BTreeMap<String, String>,
 }
 
@@ -74,25 +73,25 @@ pub struct Plan {
 pub struct Item {
     /// Its name there.
     pub name: String,
-    /// What becomes of it.
+    /// What happens to it.
     pub decision: Decision,
 }
 
-/// What becomes of a server.
+/// What happens to a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Decision {
-    /// It is taken.
+    /// It is imported.
     Take {
         /// The name that it gets.
         name: String,
-        /// What it is, without its secrets.
+        /// Its entry, without its secrets.
         shown: Shown,
-        /// What is different from how it stands there.
+        /// How it differs from its entry in the file.
         notes: Vec<String>,
         /// Variables that it needs and that are not set.
         unset: Vec<String>,
     },
-    /// It is left out.
+    /// It is skipped.
     Leave {
         /// Why.
         reason: String,
@@ -100,14 +99,13 @@ pub enum Decision {
 }
 
 impl Plan {
-    /// Takes nothing yet, and will take nothing of the name of one of `existing`, the servers of a
-    /// belljar.toml.
+    /// An empty plan, which will not use the names of `existing`, the servers of a belljar.toml.
     pub fn beside(existing: &[String]) -> Self {
         let taken = existing.iter().map(|name| (name.clone(), "belljar.toml".to_owned()));
         Self { taken: taken.collect(), ..Self::default() }
     }
 
-    /// Looks into a file. It is read this once: [`Plan::take`] takes what was seen here.
+    /// Reads a file once: [`Plan::take`] imports what was read here.
     pub fn look(&self, source: Source, variables: &Variables<'_>) -> Found {
         let directory = source.path.parent().unwrap_or(Path::new(""));
         let directory = directory.canonicalize().unwrap_or_else(|_| directory.to_owned());
@@ -115,7 +113,7 @@ impl Plan {
         self.look_at(source, text, &directory, variables)
     }
 
-    /// The same for a file in `directory` whose text, or why there is none, is known.
+    /// The same for a file in `directory` with this text, or with the reason why there is none.
     pub(super) fn look_at(
         &self,
         source: Source,
@@ -133,13 +131,13 @@ impl Plan {
         Found { source, items, tables }
     }
 
-    /// Takes the servers of a file that was looked into.
+    /// Imports the servers of a file that was read.
     pub fn take(&mut self, found: Found) {
         self.taken.extend(found.tables.iter().map(|(name, _)| (name.clone(), found.source.title.clone())));
         self.found.push(found);
     }
 
-    /// Takes nothing of a file that was looked into.
+    /// Skips a file that was read.
     pub fn leave(&mut self, found: Found) {
         self.left.push(found);
     }
@@ -219,7 +217,7 @@ impl Plan {
     }
 }
 
-/// A name that a server can have.
+/// A valid name for a server.
 pub(super) fn name_of(name: &str) -> String {
     let allowed = |character: char| if character == '.' || character.is_control() { '-' } else { character };
     let mut allowed: String = name.chars().map(allowed).collect();
@@ -229,7 +227,7 @@ pub(super) fn name_of(name: &str) -> String {
     if allowed.is_empty() { "server".to_owned() } else { allowed }
 }
 
-/// Reads `table` as belljar will, and gives the variables that it needs and that are not set.
+/// Reads `table` as belljar will, and returns the variables that it needs and that are not set.
 fn check(name: &str, table: &Table, variables: &Variables<'_>) -> Result<Vec<String>, String> {
     // All paths in it are absolute by now.
     check_text(&document_of([(name, table)]), Path::new("/"), variables)

@@ -19,7 +19,7 @@ fn variables(workspace: &Path) -> Variables<'_> {
     Variables { environment: &environment, home: Some(Path::new("/home/ada")), workspace: Some(workspace) }
 }
 
-/// A user's home with all clients in it, each as its makers write their file.
+/// A home with the files of all clients, as their makers write them.
 fn home() -> tempfile::TempDir {
     let home = tempfile::tempdir().unwrap();
     let file = |path: &str, text: String| {
@@ -69,7 +69,7 @@ fn home() -> tempfile::TempDir {
     home
 }
 
-/// The user's own files are taken, and those of the project in `work` are left.
+/// The user's own files are imported, and those of the project in `work` are skipped.
 fn plan(home: &Path, existing: &[String]) -> Plan {
     let (settings, workspace) = (home.join(".config"), home.join("work"));
     let folders = Folders { home: Some(home), settings: Some(&settings) };
@@ -91,7 +91,7 @@ fn plan(home: &Path, existing: &[String]) -> Plan {
     plan
 }
 
-/// What is said of the servers of the file that ends so.
+/// The reports on the servers of the file with this ending.
 fn said(plan: &Plan, file: &str) -> Vec<String> {
     let found = plan.found.iter().find(|found| found.source.path.ends_with(file)).expect(file);
     said_of(found)
@@ -143,7 +143,7 @@ fn all_clients_are_looked_into_and_each_server_is_taken_or_has_a_reason() {
             "off: it is disabled there"
         ]
     );
-    // Settings without servers are not a mistake, and say so.
+    // Settings without servers are not an error, and are reported as such.
     let settings = plan.found.iter().find(|found| found.source.path.ends_with("settings.json")).unwrap();
     assert!(settings.items.as_ref().unwrap_err().to_string().contains("no servers in it"));
     for Found { items, .. } in &plan.found {
@@ -173,7 +173,7 @@ fn a_projects_file_is_looked_into_and_nothing_of_it_is_written_unless_it_is_take
     write(&target, &plan, &variables(home.path())).unwrap();
     assert!(!fs::read_to_string(&target).unwrap().contains("evil"));
 
-    // What is taken is what was looked at, even if the file has become another one since.
+    // The servers are imported as they were read, even if the file has changed since.
     let found = plan.left.remove(0);
     fs::write(&file, text.replace("evil.example", "worse.example")).unwrap();
     plan.take(found);
@@ -200,7 +200,7 @@ fn what_is_written_can_be_loaded_and_is_for_its_owner_alone() {
     assert_eq!(fs::read_to_string(target.with_file_name(SCHEMA_FILE)).unwrap(), SCHEMA);
     let names: Vec<_> = loaded(&target).servers.into_iter().map(|server| server.name).collect();
     assert_eq!(names, ["fs", "remote", "ours", "old-one", "asking"]);
-    // A reference stays one: the value of today's environment is not written down.
+    // A reference stays a reference: the current value of the variable is not written.
     assert!(text.contains("A = \"${SET}\"") && text.contains("Bearer ${UNSET}"), "{text}");
     #[cfg(unix)]
     {
@@ -269,7 +269,7 @@ fn a_server_that_belljar_could_not_read_again_is_left() {
         [
             "long: belljar.toml would have 1048618 bytes, and may have 1048576",
             "unset: it needs 300 variables that are not set; the limit is 256",
-            // One that has a default is not needed.
+            // A variable with a default is not needed.
             "set -> set: '${NOT:-x}'; []; []; []"
         ]
     );

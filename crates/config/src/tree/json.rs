@@ -1,4 +1,4 @@
-//! JSON with comments and trailing commas to the tree.
+//! Reads JSON with comments and trailing commas into the tree.
 
 use jsonc_parser::{
     CollectOptions, ParseOptions, ParseStringErrorKind, Scanner, ScannerOptions, ast, errors::ParseErrorKind,
@@ -13,7 +13,7 @@ use crate::{
     error::{ConfigErrorKind, Located},
 };
 
-/// What editors accept in a file named `.json`, and nothing of JSON5.
+/// What editors accept in a file named `.json`, without the rest of JSON5.
 const OPTIONS: ParseOptions = ParseOptions {
     allow_comments: true,
     allow_trailing_commas: true,
@@ -28,7 +28,7 @@ const OPTIONS: ParseOptions = ParseOptions {
 };
 
 /// The most keys, values and comments in one file. A client's own settings have some thousand; the
-/// tree takes some 200 bytes for each, whatever little the text does.
+/// tree takes some 200 bytes for each, however short the text is.
 const MAX_VALUES: usize = 1_000_000;
 
 pub(super) fn parse(text: &str) -> Result<Node, Located> {
@@ -37,12 +37,12 @@ pub(super) fn parse(text: &str) -> Result<Node, Located> {
         let message = message(error.kind());
         ConfigErrorKind::Syntax { format: Format::Json, message }.at(error.range().start)
     })?;
-    // A file that is empty but for comments says as little as `null`.
+    // A file with nothing but comments is like `null`.
     Ok(parsed.value.map_or(Node { offset: 0, value: Value::Null }, node))
 }
 
-/// Bounds the nesting and the number of values by the tokens that the parser will see. What is not
-/// a token is left to the parser to report.
+/// Bounds the nesting and the number of values by the tokens that the parser will see. The parser
+/// reports what is not a token.
 fn check_size(text: &str) -> Result<(), Located> {
     let mut scanner = Scanner::new(
         text,
@@ -72,7 +72,7 @@ fn check_size(text: &str) -> Result<(), Located> {
     Ok(())
 }
 
-/// The parser's message, in lower case and without anything of the text, which may be a secret.
+/// The parser's message, in lower case and without any of the text, which may be a secret.
 fn message(kind: &ParseErrorKind) -> String {
     if let ParseErrorKind::String(ParseStringErrorKind::InvalidUnicodeEscapeSequence(_)) = kind {
         return "a unicode escape that is not a character".to_owned();

@@ -1,4 +1,4 @@
-//! TOML to the tree.
+//! Reads TOML into the tree.
 
 use belljar_tree::toml::{self, TomlError};
 
@@ -8,7 +8,7 @@ use crate::{
     error::{ConfigErrorKind, Located, shown},
 };
 
-/// The parser's message for a key that is there twice. It has no other mark.
+/// The parser's message for a duplicate key, which has no other mark.
 const DUPLICATE: &str = "duplicate key";
 
 pub(super) fn parse(text: &str) -> Result<Node, Located> {
