@@ -1,4 +1,4 @@
-//! The walls around a child server, where its owner wants some.
+//! The walls around a child server whose owner wants some.
 //!
 //! They are built by a process that then becomes the child: [`execute`] never returns when all is
 //! well. In this order, since each step takes away what the one before needed:
@@ -6,15 +6,15 @@
 //! 1. Namespaces of its own: users, mounts, System V IPC, and, without network, the network. The
 //!    child keeps its own user and group, and has no rights over the machine, whoever its user is.
 //! 2. In the mount namespace, `/dev/shm` becomes a private folder in memory, which is also the
-//!    folder for temporary files, folders of belljar's own are covered with empty ones, and
-//!    everything but what it may write to becomes read-only: landlock does not govern modes,
-//!    owners, times and extended attributes.
-//! 3. landlock leaves it the folders of the system, read-only, those that the owner named, and its
-//!    own program.
-//! 4. Without network, seccomp denies sockets of all kinds, but for pairs of them that are
-//!    connected from the start.
+//! folder for temporary files. belljar's own folders are covered with empty ones, and everything
+//! but the writable folders becomes read-only: landlock does not govern modes, owners, times and
+//! extended attributes.
+//! 3. landlock allows only the folders of the system, read-only, those that the owner named, and
+//! the child's own program.
+//! 4. Without network, seccomp denies sockets of all kinds, except pairs that are connected from
+//! the start.
 //!
-//! What is not closed is said in SECURITY.md.
+//! SECURITY.md lists what remains open.
 
 use std::path::PathBuf;
 
@@ -26,7 +26,7 @@ pub use linux::execute;
 #[cfg(not(target_os = "linux"))]
 use crate::ConfineError;
 
-/// What a child may reach beside the system's own folders and its own program.
+/// What a child may reach besides the system's own folders and its own program.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ChildWalls {
@@ -34,15 +34,15 @@ pub struct ChildWalls {
     pub network: bool,
     /// Files and folders that it may read, and programs there that it may execute.
     pub read: Vec<PathBuf>,
-    /// Files and folders with which it may do anything.
+    /// Files and folders to which it has all access.
     pub write: Vec<PathBuf>,
-    /// Folders that it finds empty, whatever is or comes to be in them. Those that are missing are
-    /// made.
+    /// Folders that appear empty to it, whatever they contain now or later. Missing ones are
+    /// created.
     pub hidden: Vec<PathBuf>,
 }
 
-/// What [`execute`] writes to stderr before the reason, when it fails. It ends with [`EXIT_CODE`]
-/// then.
+/// What [`execute`] writes to stderr before the reason, when it fails. Then the process ends with
+/// [`EXIT_CODE`].
 pub const FAILED: &str = "belljar: sandbox: ";
 /// The exit code of a process that could not build its walls.
 pub const EXIT_CODE: u8 = 125;
@@ -66,7 +66,7 @@ mod linux {
     use super::ChildWalls;
     use crate::{ConfineError, namespaces, system_calls};
 
-    /// Folders of the system, which a child may read and execute from where they are there.
+    /// Folders of the system, from which a child may read and execute, if they exist.
     const SYSTEM: &[&str] = &[
         "/usr",
         "/bin",
@@ -84,18 +84,18 @@ mod linux {
     ];
     /// Devices, which it may also write to.
     const DEVICES: &[&str] = &["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
-    /// The oldest landlock that keeps files from being written in every way (Linux 6.2: also from
-    /// being truncated).
+    /// The oldest landlock that prevents all ways of writing files (Linux 6.2: also truncating
+    /// them).
     const FILES: ABI = ABI::V3;
-    /// The one that also keeps abstract sockets and signals to itself (Linux 6.12).
+    /// The one that also confines abstract sockets and signals (Linux 6.12).
     const SCOPES: ABI = ABI::V6;
 
     /// Builds the walls around this process and becomes `program`. The process must have one
     /// thread.
     ///
     /// # Errors
-    /// [`ConfineError`], when a wall cannot be built or the program not be executed. The process
-    /// must end then.
+    /// [`ConfineError`], if a wall cannot be built or the program cannot be executed. The process
+    /// must then end.
     pub fn execute(
         walls: &ChildWalls,
         program: &OsStr,
@@ -109,7 +109,7 @@ mod linux {
             system_calls::deny_sockets()?;
         }
         let mut child = Command::new(&found);
-        // As it was called: a program with many names looks at it.
+        // The name that it was called by, since a program with several names looks at it.
         child.arg0(program).args(arguments);
         for name in ["TMPDIR", "TMP", "TEMP"] {
             child.env(name, namespaces::TEMPORARY);
@@ -128,7 +128,7 @@ mod linux {
         found.ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 
-    /// Leaves this process, and what it becomes, the files that it may have.
+    /// Leaves this process, and the program that it becomes, only the allowed files.
     fn restrict(walls: &ChildWalls, program: &Path) -> Result<(), ConfineError> {
         let read = AccessFs::from_read(FILES);
         let all = AccessFs::from_all(FILES);
@@ -148,7 +148,7 @@ mod linux {
             rules = allow(rules, path, AccessFs::ReadFile | AccessFs::WriteFile)?;
         }
         rules = allow(rules, Path::new(namespaces::TEMPORARY), all)?;
-        // A link at the program's path leads to its file, where the rule is kept.
+        // For a link, the rule applies to the target of the program's path.
         rules = allow(rules, program, read)?;
         for path in &walls.read {
             rules = allow(rules, path, read)?;
@@ -171,7 +171,7 @@ mod linux {
         let at = |source| ConfineError::Path { path: path.to_owned(), source };
         let is_folder = std::fs::metadata(path).map_err(at)?.is_dir();
         let opened = PathFd::new(path).map_err(|error| at(io::Error::other(error)))?;
-        // What only folders have cannot be allowed for a file.
+        // Rights that only apply to folders cannot be granted for a file.
         let access = if is_folder { access } else { access & AccessFs::from_file(FILES) };
         rules.add_rule(PathBeneath::new(opened, access)).map_err(fault)
     }
@@ -181,7 +181,7 @@ mod linux {
     }
 }
 
-/// Says that there are no such walls here.
+/// Says that this system has no such walls.
 ///
 /// # Errors
 /// Always.

@@ -4,13 +4,13 @@
 //! it starts later, and because the engine needs more while it is set up than afterwards: machine
 //! code is made executable, and threads are started.
 //!
-//! 1. [`before_threads`], as long as the process has one thread: no file, no TCP port, no abstract
-//!    socket, no signal to others.
-//! 2. [`before_work`], when the engine and its threads stand and no script has been read yet: a
-//!    short list of system calls (see `system_calls.rs`), which has none that opens, connects,
-//!    starts, traces or makes memory executable; and resource limits that leave no room for a
-//!    descriptor, a process or a byte in a file. Any other call ends the process on the spot, so
-//!    that an attempt is loud.
+//! 1. [`before_threads`], while the process has one thread: no files, TCP ports, abstract sockets,
+//! or signals to other processes.
+//! 2. [`before_work`], when the engine and its threads are ready and no script has been read yet: a
+//! short list of system calls (see `system_calls.rs`) without any that opens, connects, starts,
+//! traces or makes memory executable; and resource limits that leave no room for a descriptor, a
+//! process or a byte in a file. Any other call ends the process on the spot, so that an attempt
+//! does not go unnoticed.
 
 use landlock::{
     ABI, Access as _, AccessFs, AccessNet, CompatLevel, Compatible as _, Ruleset, RulesetAttr as _, RulesetStatus,
@@ -20,13 +20,13 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::{ConfineError, system_calls};
 
-/// Takes all files away from this thread and those that it starts. What is open stays open.
+/// Denies this thread, and those that it starts, all access to files. Open files stay open.
 ///
-/// The kernel must know landlock; what newer kernels can take away as well (TCP, abstract sockets,
-/// signals) is taken where they can, since the filter of [`before_work`] denies it too.
+/// The kernel must support landlock. What newer kernels can deny as well (TCP, abstract sockets,
+/// signals) is denied if possible, since the filter of [`before_work`] denies it too.
 ///
 /// # Errors
-/// [`ConfineError::Landlock`], where the kernel has no landlock.
+/// [`ConfineError::Landlock`], if the kernel has no landlock.
 pub fn before_threads() -> Result<(), ConfineError> {
     let fault = |error: &dyn std::fmt::Display| ConfineError::Landlock(error.to_string());
     let status = Ruleset::default()
@@ -50,31 +50,31 @@ pub fn before_threads() -> Result<(), ConfineError> {
     Ok(())
 }
 
-/// Bounds what this process can map to write to: its heap, its stacks and the memory of its runs.
-/// What it only reserves is not counted, such as the 4 GiB of addresses of each slot, with which
-/// `RLIMIT_AS` does not go together.
+/// Bounds the writable memory that this process can map: its heap, its stacks and the memory of its
+/// runs. Reserved addresses do not count, such as the 4 GiB of each slot, which rule out
+/// `RLIMIT_AS`.
 ///
 /// # Errors
-/// [`ConfineError::Limit`], where the system cannot give it.
+/// [`ConfineError::Limit`], if the system refuses it.
 pub fn bound_memory(bytes: u64) -> Result<(), ConfineError> {
     let fault = |error: rustix::io::Errno| ConfineError::Limit { name: "RLIMIT_DATA", source: error.into() };
-    // A lower limit that is there stays.
+    // A lower existing limit stays.
     let bytes = getrlimit(Resource::Data).maximum.map_or(bytes, |maximum| maximum.min(bytes));
     setrlimit(Resource::Data, Rlimit { current: Some(bytes), maximum: Some(bytes) }).map_err(fault)
 }
 
-/// Leaves all threads of this process the system calls that running scripts takes, and nothing to
-/// take of descriptors, processes and files.
+/// Leaves all threads of this process only the system calls that running scripts needs, and no
+/// further descriptors, processes and files.
 ///
 /// # Errors
-/// [`ConfineError`], where the system cannot give one of these.
+/// [`ConfineError`], if the system refuses one of these.
 pub fn before_work() -> Result<(), ConfineError> {
     for (name, resource) in [
         ("RLIMIT_CORE", Resource::Core),
         ("RLIMIT_FSIZE", Resource::Fsize),
         ("RLIMIT_NPROC", Resource::Nproc),
         ("RLIMIT_MSGQUEUE", Resource::Msgqueue),
-        // What is open stays open; nothing can be opened any more.
+        // Open descriptors stay open; no new ones can be opened.
         ("RLIMIT_NOFILE", Resource::Nofile),
     ] {
         setrlimit(resource, Rlimit { current: Some(0), maximum: Some(0) })

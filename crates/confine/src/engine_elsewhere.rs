@@ -1,8 +1,8 @@
-//! The walls around the engine's process, where there is no Linux: none, so it does not start.
+//! The walls around the engine's process on systems other than Linux: none, so it does not start.
 
 use crate::ConfineError;
 
-/// Says that there are no files to take away here.
+/// Says that file access cannot be denied here.
 ///
 /// # Errors
 /// Always.
@@ -10,7 +10,7 @@ pub fn before_threads() -> Result<(), ConfineError> {
     Err(ConfineError::Unsupported(std::env::consts::OS))
 }
 
-/// Says that there is no such limit here.
+/// Says that this system has no such limit.
 ///
 /// # Errors
 /// Always.
@@ -18,7 +18,7 @@ pub fn bound_memory(_bytes: u64) -> Result<(), ConfineError> {
     Err(ConfineError::Unsupported(std::env::consts::OS))
 }
 
-/// Says that there is no filter here.
+/// Says that this system has no filter.
 ///
 /// # Errors
 /// Always.

@@ -1,13 +1,13 @@
 //! Walls that a process builds around itself and cannot take down again.
 //!
 //! [`engine`] is for the process in which scripts run when `[runs] process = true`: it has its pipe
-//! and its memory, and nothing else. A hypothetical hole in the WebAssembly engine ends there.
+//! and its memory, and nothing else. It contains a hypothetical hole in the WebAssembly engine.
 //!
 //! [`child`] is for a child server whose owner has given it a `sandbox`: a program is executed
 //! behind walls that leave it the folders and the network that the owner named.
 //!
-//! Nothing here is best effort. Where the system cannot give a wall, the caller hears of it
-//! ([`ConfineError`]) and must not go on as if the wall stood.
+//! Nothing here is best effort. If the system cannot provide a wall, the caller gets a
+//! [`ConfineError`] and must not continue without it.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
@@ -34,16 +34,16 @@ pub enum ConfineError {
         "landlock cannot take the files away ({0}); it needs Linux 5.13 with landlock among the `lsm=` of the kernel"
     )]
     Landlock(String),
-    /// The kernel does not take the filter.
+    /// The kernel rejects the filter.
     #[error("seccomp cannot filter the system calls ({0}); it needs a kernel with CONFIG_SECCOMP_FILTER")]
     Seccomp(String),
-    /// The system makes no namespaces for this user.
+    /// The system refuses namespaces for this user.
     #[error(
         "a namespace cannot be made ({0}); users must be allowed to make them: see user.max_user_namespaces and \
              kernel.apparmor_restrict_unprivileged_userns in sysctl, and what the container around belljar allows"
     )]
     Namespaces(String),
-    /// A folder or file that was to be allowed is not there.
+    /// A folder or file that was to be allowed does not exist.
     #[error("'{}' cannot be allowed: {source}", path.display())]
     Path {
         /// As it was given.
@@ -69,7 +69,7 @@ pub enum ConfineError {
         /// What the system says.
         source: std::io::Error,
     },
-    /// The operating system or the processor is not one for which there are walls.
+    /// There are no walls for this operating system or processor.
     #[error("these walls do not exist on {0}; they need Linux on x86-64, AArch64 or RISC-V")]
     Unsupported(&'static str),
 }

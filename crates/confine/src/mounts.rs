@@ -1,9 +1,8 @@
-//! The mounts of a child's own, which it finds read-only but for the folders that its owner lets it
-//! write to.
+//! A child's own mounts, read-only except for the folders that its owner lets it write to.
 //!
-//! landlock keeps a child from the contents of files, and does not govern their modes, owners,
-//! times and extended attributes. A read-only mount denies to change these, whichever way leads to
-//! the file: its path, a descriptor, `/proc/self`.
+//! landlock protects the contents of files, but not their modes, owners, times and extended
+//! attributes. A read-only mount protects these too, whichever way leads to the file: its path, a
+//! descriptor, `/proc/self`.
 
 use std::{
     ffi::OsStr,
@@ -20,7 +19,7 @@ use rustix::{
 
 use crate::ConfineError;
 
-/// `MS_NOSYMFOLLOW`, which nix does not name.
+/// `MS_NOSYMFOLLOW`, which nix does not define.
 const NOSYMFOLLOW: MsFlags = MsFlags::from_bits_retain(256);
 
 /// A mount as it was found.
@@ -28,8 +27,8 @@ const NOSYMFOLLOW: MsFlags = MsFlags::from_bits_retain(256);
 pub(crate) struct Mount {
     id: u64,
     place: PathBuf,
-    /// What it forbids. Whoever is not a superuser of the machine can only add to it, and has to
-    /// repeat it.
+    /// Its restrictions. Without privileges on the machine a process can only add to them, and has
+    /// to repeat them.
     forbids: MsFlags,
 }
 
@@ -41,35 +40,34 @@ pub(crate) fn all() -> Result<Vec<Mount>, ConfineError> {
     lines.map(|line| parse(line).ok_or_else(|| fault(&"a line is not as expected"))).collect()
 }
 
-/// Where files and folders are, with links followed, and without those that lie in another one of
-/// them.
+/// Files and folders with links resolved, without those inside another one of them.
 pub(crate) fn outermost(paths: &[PathBuf]) -> Result<Vec<PathBuf>, ConfineError> {
     let resolved =
         |path: &PathBuf| fs::canonicalize(path).map_err(|source| ConfineError::Path { path: path.clone(), source });
     let mut paths = paths.iter().map(resolved).collect::<Result<Vec<_>, _>>()?;
-    // A folder comes before what is in it.
+    // A folder comes before its contents.
     paths.sort();
     paths.dedup_by(|inner, outer| inner.starts_with(outer));
     Ok(paths)
 }
 
-/// Puts a mount of its own over a file or a folder, so that it stays as it is when what is around
-/// becomes read-only.
+/// Bind-mounts a file or a folder onto itself, so that it stays unchanged when its surroundings
+/// become read-only.
 pub(crate) fn keep(path: &Path) -> Result<(), ConfineError> {
     let none: Option<&str> = None;
     mount(Some(path), path, none, MsFlags::MS_BIND | MsFlags::MS_REC, none)
         .map_err(|error| fault("mount", path, error.into()))
 }
 
-/// Makes those of `mounts` read-only that can still be reached: not those over which there is
-/// another one by now.
+/// Makes those of `mounts` read-only that can still be reached, which are not covered by another
+/// one.
 pub(crate) fn make_read_only(mounts: &[Mount]) -> Result<(), ConfineError> {
     for mount in mounts {
-        // A path, and not a file: nothing is asked of a file system that may not answer.
+        // Opened as a path only: a file system that may not answer is asked nothing.
         let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let opened = match rustix::fs::open(&mount.place, flags, Mode::empty()) {
             Ok(opened) => opened,
-            // Where this user does not come, the child does not either.
+            // What this user cannot reach, the child cannot reach either.
             Err(Errno::ACCESS | Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => continue,
             Err(error) => return Err(fault("open", &mount.place, error.into())),
         };
@@ -106,13 +104,13 @@ fn parse(line: &[u8]) -> Option<Mount> {
         b"nodev" => MsFlags::MS_NODEV,
         b"noexec" => MsFlags::MS_NOEXEC,
         b"nosymfollow" => NOSYMFOLLOW,
-        // When times of access are noted stays as it is where nothing is said of it.
+        // The setting for access times stays unchanged if none is given.
         _ => MsFlags::empty(),
     });
     Some(Mount { id, place, forbids: known.collect() })
 }
 
-/// Spaces, tabs, line feeds and backslashes stand there as three octal digits each.
+/// Spaces, tabs, line feeds and backslashes are written as three octal digits each.
 fn unescaped(field: &[u8]) -> Vec<u8> {
     let mut text = Vec::with_capacity(field.len());
     let mut rest = field;

@@ -1,5 +1,5 @@
-//! Which system calls are left: to the engine those that running scripts takes (wasmtime's memory,
-//! tokio's waiting, the pipe to the gateway), to a child without network all but those that make
+//! The allowed system calls: for the engine those that running scripts needs (wasmtime's memory,
+//! tokio's waiting, the pipe to the gateway), for a child without network all but those that make
 //! sockets.
 
 use std::collections::BTreeMap;
@@ -10,7 +10,7 @@ use seccompiler::{
 
 use crate::ConfineError;
 
-/// Calls that are allowed whatever their arguments. With each group, what needs it.
+/// Calls that are allowed with any arguments, grouped by what needs them.
 const ALLOWED: &[libc::c_long] = &[
     // The pipe to the gateway, the log on stderr, the eventfd that wakes a thread.
     libc::SYS_read,
@@ -28,7 +28,7 @@ const ALLOWED: &[libc::c_long] = &[
     libc::SYS_clock_nanosleep,
     libc::SYS_sched_yield,
     libc::SYS_restart_syscall,
-    // Clocks, where the kernel's page for them is missing, and randomness for a run's seed.
+    // Clocks, if the kernel's page for them is missing, and randomness for a run's seed.
     libc::SYS_clock_gettime,
     libc::SYS_gettimeofday,
     libc::SYS_getrandom,
@@ -37,7 +37,7 @@ const ALLOWED: &[libc::c_long] = &[
     libc::SYS_mremap,
     libc::SYS_madvise,
     libc::SYS_brk,
-    // What a thread does at its start and at its end.
+    // What a thread needs at its start and end.
     libc::SYS_sigaltstack,
     libc::SYS_rt_sigprocmask,
     libc::SYS_rt_sigreturn,
@@ -54,18 +54,18 @@ const ALLOWED: &[libc::c_long] = &[
 /// `PAGEMAP_SCAN`: `_IOWR('f', 16, struct pm_scan_arg)`, by which a slot's touched pages are found.
 const PAGEMAP_SCAN: u64 = 0xc060_6610;
 
-/// Allows the engine's calls to all threads of this process. Any other ends it, but for one:
-/// opening a file for reading fails with `EACCES`. The C library does so in the middle of an
-/// allocation, to learn of the machine, and goes on without.
+/// Allows the engine's calls to all threads of this process. Any other call ends it, with one
+/// exception: opening a file for reading fails with `EACCES`. The C library does that in the middle
+/// of an allocation, to learn about the machine, and continues without it.
 pub(crate) fn leave_those_of_the_engine() -> Result<(), ConfineError> {
     let fails = BTreeMap::from([(libc::SYS_openat, vec![reads()?])]);
     let denied = SeccompAction::Errno(libc::EACCES.unsigned_abs());
     apply(&compile(fails, SeccompAction::Allow, denied)?)?;
-    // Of two filters that see a call, the stricter one decides.
+    // Of two filters, the stricter one decides.
     apply(&engine_filter()?)
 }
 
-/// An opening for reading alone, in the way of libraries.
+/// Opening a file for reading only, as libraries do it.
 fn reads() -> Result<SeccompRule, ConfineError> {
     let flags = libc::O_RDONLY | libc::O_CLOEXEC;
     rule(vec![argument(2, SeccompCmpOp::Eq, u64::from(flags.unsigned_abs()))?])
@@ -83,10 +83,10 @@ fn engine_filter() -> Result<BpfProgram, ConfineError> {
     }
     rules.insert(libc::SYS_openat, vec![reads()?]);
     rules.insert(libc::SYS_ioctl, vec![rule(vec![argument(1, SeccompCmpOp::Eq, PAGEMAP_SCAN)?])?]);
-    // Whether a descriptor is open, which debug builds ask before they close one.
+    // Checking whether a descriptor is open, which debug builds do before they close one.
     let is_open = u64::from(libc::F_GETFD.unsigned_abs());
     rules.insert(libc::SYS_fcntl, vec![rule(vec![argument(1, SeccompCmpOp::Eq, is_open)?])?]);
-    // A name for a thread or for a mapping.
+    // Naming a thread or a mapping.
     let names = [libc::PR_SET_NAME, libc::PR_SET_VMA];
     let names = names.iter().map(|option| {
         let option = u64::from(option.unsigned_abs());
@@ -99,12 +99,12 @@ fn engine_filter() -> Result<BpfProgram, ConfineError> {
     compile(rules, SeccompAction::KillProcess, SeccompAction::Allow)
 }
 
-/// Denies all threads of this process, and what it becomes, sockets of every kind: TCP, UDP, those
-/// at paths and abstract ones. Pairs that are connected from the start are left, of kinds that
-/// cannot be connected anew.
+/// Denies all threads of this process, and the program that it becomes, sockets of every kind: TCP,
+/// UDP, those at paths and abstract ones. Connected pairs remain allowed, of kinds that cannot be
+/// connected again.
 pub(crate) fn deny_sockets() -> Result<(), ConfineError> {
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> = BTreeMap::new();
-    // With io_uring, sockets are made without these calls.
+    // io_uring makes sockets without these calls.
     for call in both(libc::SYS_socket).chain(both(libc::SYS_io_uring_setup)) {
         rules.insert(call, Vec::new());
     }
@@ -120,9 +120,9 @@ pub(crate) fn deny_sockets() -> Result<(), ConfineError> {
     apply(&compile(rules, SeccompAction::Allow, denied)?)
 }
 
-/// A call, and where the processor has another way to it, that one too.
+/// A call, and its second number if the processor has one.
 fn both(call: libc::c_long) -> impl Iterator<Item = i64> {
-    /// The bit of x32, by which x86-64 has each call a second time.
+    /// The bit of x32, which gives each call a second number on x86-64.
     const X32: i64 = 0x4000_0000;
     std::iter::once(call).chain(cfg!(target_arch = "x86_64").then_some(call | X32))
 }
@@ -143,8 +143,8 @@ fn rule(conditions: Vec<SeccompCondition>) -> Result<SeccompRule, ConfineError> 
     SeccompRule::new(conditions).map_err(fault)
 }
 
-/// A condition on the lower half of an argument: all that the kernel looks at of those that are
-/// compared here.
+/// A condition on the lower half of an argument, which is all that the kernel looks at for the
+/// arguments compared here.
 fn argument(index: u8, operator: SeccompCmpOp, value: u64) -> Result<SeccompCondition, ConfineError> {
     SeccompCondition::new(index, SeccompCmpArgLen::Dword, operator, value).map_err(fault)
 }
