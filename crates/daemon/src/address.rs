@@ -1,4 +1,5 @@
-//! Where a daemon listens, and that nobody else can listen there in its place.
+//! The address where a daemon listens, which must be safe from others who might listen in its
+//! place.
 
 use std::{
     fs, io,
@@ -11,13 +12,13 @@ use belljar_files::make_folder;
 
 use crate::{Lock, LockError};
 
-/// The longest path that a Unix socket can have, the final zero left out. Linux takes 108 bytes
-/// with it, others 104.
+/// The longest path of a Unix socket, without the final zero. Linux takes 108 bytes with it, others
+/// 104.
 const MAX_SOCKET_PATH: usize = 103;
 /// Rights of everybody but the owner.
 const OF_OTHERS: u32 = 0o077;
 
-/// The place of one daemon: a folder that is the user's alone, and a name in it.
+/// The address of one daemon: a folder that belongs to the user alone, and a name in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Address {
     folder: PathBuf,
@@ -44,7 +45,7 @@ pub enum AddressError {
         /// What the system says.
         source: io::Error,
     },
-    /// Something else stands where the folder should be.
+    /// Something else is in place of the folder.
     #[error("{} is not a folder", path.display())]
     NotAFolder {
         /// The path.
@@ -85,12 +86,12 @@ impl AddressError {
 }
 
 impl Address {
-    /// The address `name` in `folder`, which is made where it is missing, readable by its owner
-    /// alone.
+    /// The address `name` in `folder`, which is created if it is missing, readable by its owner
+    /// only.
     ///
     /// # Errors
-    /// [`AddressError`], where the folder is not the user's alone, or the path too long for a
-    /// socket.
+    /// [`AddressError`], if the folder does not belong to the user alone, or the path is too long
+    /// for a socket.
     pub fn new(folder: &Path, name: &str) -> Result<Self, AddressError> {
         let address = Self { folder: folder.to_owned(), name: name.to_owned() };
         let socket = address.socket();
@@ -112,10 +113,10 @@ impl Address {
         &self.name
     }
 
-    /// Waits at most `patience` until no daemon lives here.
+    /// Waits at most `patience` until no daemon is running here.
     ///
     /// # Errors
-    /// [`LockError`], where it lives on.
+    /// [`LockError`], if it is still running.
     pub async fn gone(&self, patience: Duration) -> Result<(), LockError> {
         Lock::acquire(&self.living(), patience).await.map(drop)
     }
@@ -125,7 +126,7 @@ impl Address {
         self.file("starting")
     }
 
-    /// The file whose lock the daemon holds as long as it lives.
+    /// The file whose lock the daemon holds while it is running.
     pub(crate) fn living(&self) -> PathBuf {
         self.file("lock")
     }
@@ -142,12 +143,12 @@ pub fn user() -> u32 {
 
 fn private_folder(path: &Path) -> Result<(), AddressError> {
     let fault = |source| AddressError::Folder { path: path.to_owned(), source };
-    // What stands there instead of a folder is looked at below.
+    // Whatever exists instead of a folder is checked below.
     match make_folder(path) {
         Err(source) if source.kind() != io::ErrorKind::AlreadyExists => return Err(fault(source)),
         _ => {}
     }
-    // Not through a symbolic link: whoever made it could exchange the folder behind it.
+    // Not through a symbolic link: its owner could replace the folder behind it.
     let metadata = fs::symlink_metadata(path).map_err(fault)?;
     if !metadata.is_dir() {
         return Err(AddressError::NotAFolder { path: path.to_owned() });
@@ -192,7 +193,7 @@ mod tests {
     #[test]
     fn a_folder_of_somebody_else_is_refused_with_both_names() {
         let root = tempfile::tempdir().unwrap();
-        // Root can give a folder away; everybody else finds one of root's.
+        // Root can give a folder away; everybody else uses one that belongs to root.
         let (foreign, owner) = if user() == 0 {
             std::os::unix::fs::chown(root.path(), Some(65_534), None).unwrap();
             (root.path(), 65_534)

@@ -20,12 +20,12 @@ use crate::{
     requests::{Hello, Method},
 };
 
-/// How long a daemon has to say hello. It answers in a millisecond, or is stuck.
+/// How long a daemon has to say hello. It takes a millisecond, unless it is stuck.
 const GREETING: Duration = Duration::from_secs(5);
-/// The longest answer: a result of the largest size, its text and its structure.
+/// The longest answer: a result of the largest size, as text and as structure.
 const MAX_ANSWER_BYTES: usize = 4 * MAX_LINE_BYTES;
 
-/// A connection to a daemon, for one request after the other.
+/// A connection to a daemon, for one request at a time.
 pub struct Client {
     lines: FramedRead<OwnedReadHalf, LinesCodec>,
     requests: FramedWrite<OwnedWriteHalf, LinesCodec>,
@@ -77,7 +77,7 @@ pub enum RequestError {
     /// The connection broke.
     #[error("the connection to the daemon broke: {0}")]
     Io(#[from] io::Error),
-    /// The daemon's answer is none.
+    /// The daemon's answer is malformed.
     #[error("the daemon's answer to '{method}' cannot be understood: {reason}")]
     Malformed {
         /// What was asked.
@@ -96,10 +96,10 @@ pub enum RequestError {
 }
 
 impl Client {
-    /// Connects to the daemon at `address`; `None` where none listens.
+    /// Connects to the daemon at `address`, or returns `None` if none listens.
     ///
     /// # Errors
-    /// [`ConnectError`], where something is there that is not a daemon of belljar.
+    /// [`ConnectError`], if something other than a daemon of belljar is there.
     pub async fn connect(address: &Address) -> Result<Option<Self>, ConnectError> {
         let path = address.socket();
         let stream = match UnixStream::connect(&path).await {
@@ -126,7 +126,7 @@ impl Client {
         let greeting = client.ask(&spoken);
         match timeout(GREETING, greeting).await {
             Ok(Ok(hello)) => client.hello = hello,
-            // It was about to end when we came.
+            // It was about to end when we connected.
             Ok(Err(RequestError::Ended { .. } | RequestError::Io(_))) => return Ok(None),
             Ok(Err(fault)) => return Err(fault.into()),
             Err(_) => {
@@ -141,27 +141,27 @@ impl Client {
         &self.address
     }
 
-    /// What the daemon said of itself.
+    /// What the daemon reported about itself.
     pub fn hello(&self) -> &Hello {
         &self.hello
     }
 
-    /// Asks, and waits for the answer.
+    /// Sends a request, and waits for the answer.
     ///
     /// # Errors
-    /// [`RequestError`], where the daemon refuses, is gone, or answers in another form.
+    /// [`RequestError`], if the daemon refuses, is gone, or answers in another form.
     pub async fn ask<M: Method>(&mut self, asked: &M) -> Result<M::Answer, RequestError> {
         self.ask_until(asked, std::future::pending()).await
     }
 
-    /// Asks, and waits for the answer. When `cancelled` ends before it is there, the daemon is told
-    /// to cancel: its answer then says what has been done.
+    /// Sends a request, and waits for the answer. If `cancelled` completes first, the daemon is
+    /// told to cancel; its answer then says what has been done.
     ///
     /// # Errors
-    /// [`RequestError`], where the daemon refuses, is gone, or answers in another form.
+    /// [`RequestError`], if the daemon refuses, is gone, or answers in another form.
     ///
     /// # Cancellation
-    /// Dropping the future leaves the connection unusable for another request; dropping the client
+    /// Dropping the future makes the connection unusable for another request; dropping the client
     /// cancels at the daemon.
     pub async fn ask_until<M: Method>(
         &mut self,
@@ -204,7 +204,7 @@ impl Client {
             };
             let response: Response = serde_json::from_str(&line).map_err(|error| malformed(error.to_string()))?;
             match response {
-                // Without an id it is about the connection as a whole.
+                // An error without an id is about the connection as a whole.
                 Response { id: None, error: Some(fault), .. } => return Err(fault.into()),
                 Response { id: Some(Id::Number(other)), .. } if other != id => {}
                 Response { error: Some(fault), .. } => return Err(fault.into()),
@@ -219,7 +219,7 @@ impl Client {
         match self.requests.send(line).await {
             Ok(()) => Ok(()),
             Err(tokio_util::codec::LinesCodecError::Io(error)) => {
-                // A daemon that turned us away has said why before it hung up.
+                // A daemon that rejected us has said why before it hung up.
                 match self.lines.next().await {
                     Some(Ok(line)) => match serde_json::from_str(&line) {
                         Ok(Response { error: Some(fault), .. }) => Err(fault.into()),
@@ -233,13 +233,13 @@ impl Client {
     }
 }
 
-/// An answer as what it is to be.
+/// Parses an answer.
 fn parsed<T: DeserializeOwned>(method: &str, answer: &RawValue) -> Result<T, RequestError> {
     serde_json::from_str(answer.get())
         .map_err(|error| RequestError::Malformed { method: method.to_owned(), reason: error.to_string() })
 }
 
-/// A connection that the other side has given up is how its end shows.
+/// A connection that the other side has closed looks like its end.
 fn ended(error: io::Error, method: &str) -> RequestError {
     match error.kind() {
         io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe | io::ErrorKind::UnexpectedEof => {

@@ -1,13 +1,13 @@
-//! A client's lines, none of which is kept beyond the longest that is allowed.
+//! Reads a client's lines, and keeps none beyond the longest that is allowed.
 //!
-//! tokio's codec for lines would do, but after a line that it refuses it leaves what it has read
-//! behind that line until more is sent: a request in the same piece would have no answer.
+//! tokio's line codec would do, except that after a line that it rejects it leaves the data behind
+//! that line until more is sent: a request in the same chunk would get no answer.
 
 use std::io;
 
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, BufReader};
 
-/// What is read at once: as much as a pipe holds.
+/// The size of one read: the capacity of a pipe.
 const PIECE_BYTES: usize = 64 << 10;
 
 /// Reads lines that are bounded before they are kept.
@@ -16,16 +16,16 @@ pub struct Lines<R> {
     input: BufReader<R>,
     line: Vec<u8>,
     longest: usize,
-    /// The rest of a line that is too long is passed over.
+    /// Whether the rest of an overlong line is being skipped.
     is_passing_over: bool,
 }
 
-/// What stood on a line.
+/// The content of a line.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Line {
     /// Its text, without the line break.
     Text(String),
-    /// It is longer than allowed. This is known, and said, before it ends.
+    /// It is longer than allowed. This is reported before the line ends.
     TooLong,
     /// It is not UTF-8.
     NoText,
@@ -38,18 +38,18 @@ impl<R: AsyncRead + Unpin> Lines<R> {
         Self { input, line: Vec::new(), longest, is_passing_over: false }
     }
 
-    /// The next line; `None` at the end.
+    /// The next line, or `None` at the end.
     ///
     /// # Errors
     /// What the system says of `input`.
     ///
     /// # Cancellation
-    /// Nothing is lost: what was read of a line is kept here.
+    /// Nothing is lost: the part of a line that was read is kept here.
     pub async fn next(&mut self) -> io::Result<Option<Line>> {
         loop {
             let piece = self.input.fill_buf().await?;
             if piece.is_empty() {
-                // A last line may have no break.
+                // The last line may have no line break.
                 return Ok((!self.line.is_empty()).then(|| self.take()));
             }
             let (piece, read, is_whole) = match piece.iter().position(|byte| *byte == b'\n') {

@@ -2,12 +2,12 @@
 //! server.
 //!
 //! This crate knows how one process serves many short ones over a Unix socket: who may connect, how
-//! a line becomes a request, who is cancelled when a client vanishes, how the process is started
-//! exactly once and ends by itself. What a request *does* is behind [`Service`]; nothing in here
-//! knows wasmtime, MCP or a script, so that a client starts in a millisecond.
+//! a line becomes a request, what is cancelled when a client vanishes, how the process is started
+//! exactly once and ends by itself. [`Service`] does the actual requests; nothing in here knows
+//! wasmtime, MCP or a script, so that a client starts in a millisecond.
 //!
 //! What a client sends is bounded before it is read: lines, clients and requests at once. Only
-//! processes of the same user are answered. The protocol is documented in `docs/DAEMON.md`.
+//! processes of the same user are served. The protocol is documented in `docs/DAEMON.md`.
 
 #![cfg(unix)]
 #![forbid(unsafe_code)]

@@ -1,5 +1,5 @@
-//! Locks on files: who starts a daemon, and whether one lives. The system gives them back when
-//! their holder dies, however it does.
+//! File locks that decide who starts a daemon, and show whether one is running. The system releases
+//! them when their holder dies, however it does.
 
 use std::{
     fs::{File, OpenOptions, Permissions, TryLockError},
@@ -31,7 +31,7 @@ pub enum LockError {
         /// What the system says.
         source: io::Error,
     },
-    /// Another process holds it for too long.
+    /// Another process has held it for too long.
     #[error("another process holds the lock file {} for more than {} s", path.display(), waited.as_secs())]
     Held {
         /// The file.
@@ -42,14 +42,14 @@ pub enum LockError {
 }
 
 impl Lock {
-    /// Waits at most `patience` for the lock on `path`, which is made where it is missing.
+    /// Waits at most `patience` for the lock on `path`, which is created if it is missing.
     ///
     /// # Errors
-    /// [`LockError`], where the file is unusable or another process does not let go.
+    /// [`LockError`], if the file is unusable or another process keeps the lock.
     ///
     /// # Cancellation
-    /// Dropping the future gives up; a thread of the runtime waits on until the holder lets go, and
-    /// then lets go too.
+    /// Dropping the future gives up; a thread of the runtime waits on until it gets the lock, and
+    /// then releases it.
     pub(crate) async fn acquire(path: &Path, patience: Duration) -> Result<Self, LockError> {
         let fault = |source| LockError::File { path: path.to_owned(), source };
         let file = open(path).map_err(fault)?;
@@ -70,7 +70,7 @@ impl Lock {
 
 fn open(path: &Path) -> io::Result<File> {
     let file = OpenOptions::new().write(true).create(true).truncate(false).mode(PRIVATE_FILE).open(path)?;
-    // The umask may have taken rights from the owner, too.
+    // The umask may have removed rights of the owner, too.
     file.set_permissions(Permissions::from_mode(PRIVATE_FILE))?;
     Ok(file)
 }

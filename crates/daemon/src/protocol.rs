@@ -1,5 +1,4 @@
-//! What crosses the socket: JSON-RPC 2.0, one message on a line. `docs/DAEMON.md` is its
-//! description.
+//! The messages on the socket: JSON-RPC 2.0, one message per line. `docs/DAEMON.md` describes them.
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -8,7 +7,7 @@ use serde_json::value::RawValue;
 /// methods and fields do not change it.
 pub const PROTOCOL: u32 = 1;
 
-/// The longest line of a client: a script of the largest size and arguments beside it, escaped.
+/// The longest line of a client: a script of the largest size with arguments, escaped.
 pub const MAX_LINE_BYTES: usize = 16 << 20;
 /// Clients at once. A shell loop has a handful; one that forgets to hang up must not take all file
 /// descriptors.
@@ -22,7 +21,7 @@ const MAX_ID_BYTES: usize = 128;
 pub mod codes {
     /// The line is not JSON.
     pub const PARSE: i32 = -32700;
-    /// The line is JSON and no request, or a request at the wrong time.
+    /// The line is JSON but not a request, or a request at the wrong time.
     pub const INVALID_REQUEST: i32 = -32600;
     /// There is no such method.
     pub const METHOD_NOT_FOUND: i32 = -32601;
@@ -36,7 +35,7 @@ pub mod codes {
     pub const STOPPING: i32 = -32001;
     /// The client speaks a version that the daemon does not.
     pub const PROTOCOL: i32 = -32002;
-    /// The line is longer than it may be.
+    /// The line is too long.
     pub const TOO_LONG: i32 = -32003;
     /// The configuration cannot be used.
     pub const INVALID_CONFIG: i32 = -32004;
@@ -44,7 +43,7 @@ pub mod codes {
     pub const CANCELLED: i32 = -32800;
 }
 
-/// What a client says to a request that it sent.
+/// A client's message about a request that it sent.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(untagged)]
 pub(crate) enum Id {
@@ -80,7 +79,7 @@ impl<'line> Request<'line> {
         Ok(request)
     }
 
-    /// The parameters as a type; none are as good as an empty object.
+    /// The parameters as a type; missing ones count as an empty object.
     pub(crate) fn params<T: Deserialize<'line>>(&self) -> Result<T, DaemonError> {
         let text = self.params.map_or("{}", RawValue::get);
         serde_json::from_str(text).map_err(|error| {
@@ -102,7 +101,7 @@ pub struct DaemonError {
     pub data: Option<Advice>,
 }
 
-/// What goes with a [`DaemonError`].
+/// Further data of a [`DaemonError`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Advice {
     /// What to try.
@@ -110,12 +109,12 @@ pub struct Advice {
 }
 
 impl DaemonError {
-    /// A fault without advice.
+    /// An error without a hint.
     pub fn new(code: i32, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), data: None }
     }
 
-    /// Adds what to try.
+    /// Adds a hint.
     #[must_use]
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.data = Some(Advice { hint: hint.into() });
@@ -128,7 +127,7 @@ impl DaemonError {
     }
 }
 
-/// An answer as a line, without its end.
+/// An answer as a line, without its line break.
 pub(crate) fn line(id: Option<&Id>, answer: &Result<Box<RawValue>, DaemonError>) -> String {
     #[derive(Serialize)]
     struct Line<'answer> {
@@ -144,7 +143,7 @@ pub(crate) fn line(id: Option<&Id>, answer: &Result<Box<RawValue>, DaemonError>)
         Err(fault) => (None, Some(fault)),
     };
     let line = serde_json::to_string(&Line { jsonrpc: "2.0", id, result, error });
-    // Texts, numbers and JSON that is JSON already: there is nothing in it that cannot be written.
+    // Texts, numbers and existing JSON, which can always be written.
     line.unwrap_or_else(|_| r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"no JSON"}}"#.to_owned())
 }
 

@@ -1,8 +1,8 @@
-//! What a client can ask, a type for each request and each answer. `docs/DAEMON.md` is their
-//! description.
+//! The requests of a client, with a type for each request and each answer. `docs/DAEMON.md`
+//! describes them.
 //!
-//! Both sides of the socket read and write these types: there is no other place where a request's
-//! fields stand. What they mean is the business of whoever is behind [`Service`](crate::Service).
+//! Both sides of the socket read and write these types: a request's fields are defined nowhere
+//! else. Their meaning is up to the [`Service`](crate::Service).
 
 use std::{fmt, str::FromStr};
 
@@ -12,11 +12,11 @@ use serde_json::{Map, Value, value::RawValue};
 
 use crate::protocol::Greet;
 
-/// A request, and what it is answered with.
+/// A request, and its answer.
 pub trait Method: Serialize + DeserializeOwned {
     /// Its name on the line.
     const NAME: &'static str;
-    /// What is answered.
+    /// The type of the answer.
     type Answer: Serialize + DeserializeOwned;
 }
 
@@ -25,35 +25,35 @@ impl Method for Greet {
     type Answer = Hello;
 }
 
-/// Asks for a run: of a script, or one that goes on.
+/// Starts a run of a script, or resumes one.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Execute {
     /// The script.
     pub code: Option<String>,
-    /// In place of the code: a run that waits, to go on with.
+    /// Instead of the code: a waiting run to resume.
     pub run: Option<RunId>,
-    /// The limits that are asked for.
+    /// The requested limits.
     #[serde(default)]
     pub limits: LimitsPatch,
     /// How many bytes a recording of the run may have, if there is to be one.
     #[serde(default, serialize_with = "in_bytes")]
     pub max_recording: Option<ByteSize>,
-    /// How much the ledger is to keep of the run, if that is not what it keeps of all.
+    /// How much the ledger keeps of the run, if that differs from other runs.
     #[serde(default, with = "as_text")]
     pub ledger: Option<LedgerLevel>,
-    /// By which way it is asked for.
+    /// The run's origin.
     #[serde(default)]
     pub origin: Origin,
-    /// What the client calls itself for whom it is done.
+    /// The name of the client for which the run is made.
     pub client: Option<String>,
-    /// Where a person can be asked about calls of the run, beside `belljar approve`.
+    /// Where a person can be asked about calls of the run, besides `belljar approve`.
     pub desk: Option<u64>,
-    /// Whether that person is asked with the answer: the run is put aside as soon as it waits.
+    /// Whether that person is asked in the answer: the run is put aside as soon as it waits.
     #[serde(default)]
     pub asked_with_answer: bool,
-    /// For whom it is, if that is not the owner. Only processes of the owner's are answered at all,
-    /// so it is believed.
+    /// The principal, if that is not the owner. Only processes of the owner are served, so it is
+    /// trusted.
     pub principal: Option<Principal>,
 }
 
@@ -62,7 +62,7 @@ impl Method for Execute {
     type Answer = Told;
 }
 
-/// By which way a run is asked for.
+/// The origin of a run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
@@ -76,7 +76,7 @@ pub enum Origin {
 }
 
 impl Origin {
-    /// The name, as the ledger has it.
+    /// The name used in the ledger.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Run => "run",
@@ -86,32 +86,32 @@ impl Origin {
     }
 }
 
-/// One of those that a process of the owner's serves.
+/// A principal that a process of the owner serves.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Principal {
     /// Who it is.
     pub name: String,
-    /// The most that a tool may do which the run calls.
+    /// The highest effect of tools that the run may call.
     pub ceiling: Option<Effect>,
 }
 
-/// An answer for programs, and as a model reads it.
+/// An answer for programs and for a model.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Told {
     /// For programs.
     pub answer: Box<RawValue>,
-    /// As a model reads it.
+    /// The text for a model.
     pub text: String,
-    /// What a script returned beside it that is not text.
+    /// The parts of a script's value that are not text.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub media: Vec<Media>,
-    /// The recording, where one was asked for.
+    /// The recording, if one was requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recording: Option<Recorded>,
 }
 
-/// Calls one tool. What it brought is what `belljar call --json` prints.
+/// Calls one tool. The answer is the output of `belljar call --json`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Call {
@@ -121,7 +121,7 @@ pub struct Call {
     /// Its arguments.
     #[serde(default)]
     pub arguments: Map<String, Value>,
-    /// In the place of the configured limit.
+    /// Replaces the configured limit.
     pub timeout_ms: Option<u64>,
 }
 
@@ -130,7 +130,7 @@ impl Method for Call {
     type Answer = Box<RawValue>;
 }
 
-/// Asks what a call of a tool may change, as decisions take it.
+/// Asks what a call of a tool may change, for decisions.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AskEffect {
@@ -144,12 +144,12 @@ impl Method for AskEffect {
     type Answer = ToolEffect;
 }
 
-/// What a call of a tool may change; or why there is no such tool.
+/// What a call of a tool may change, or why there is no such tool.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct ToolEffect {
-    /// As far as the owner says so, or trusts the server to.
+    /// According to the owner, or to a server that the owner trusts.
     pub effect: Option<Effect>,
-    /// An error as an outcome has it.
+    /// An error in the form of an outcome's error.
     pub error: Option<Box<RawValue>>,
 }
 
@@ -157,7 +157,7 @@ pub struct ToolEffect {
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Search {
-    /// What to look for.
+    /// The query.
     #[serde(default)]
     pub query: String,
     /// Only tools of this server.
@@ -177,11 +177,11 @@ impl Method for Search {
     type Answer = Told;
 }
 
-/// Asks for the state of each server. The answer is what `belljar servers --json` prints.
+/// Asks for the state of each server. The answer is the output of `belljar servers --json`.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Servers {
-    /// Whether each server is started first, where it is not running.
+    /// Whether servers that are not running are started first.
     #[serde(default)]
     pub start: bool,
     /// Whether what was measured of each is told, in place of its state: what
@@ -248,7 +248,7 @@ impl Method for Reload {
     type Answer = Reloaded;
 }
 
-/// What a reload has done.
+/// The result of a reload.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reloaded {
     /// How many servers are configured now.
@@ -266,12 +266,12 @@ impl Method for Stop {
     type Answer = Stopped;
 }
 
-/// The answer to `stop`. It comes when nothing runs any more.
+/// The answer to `stop`, sent when nothing is running any more.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stopped {
     /// Always true.
     pub stopped: bool,
-    /// How many requests did not end within the bound.
+    /// How many requests did not end within the time limit.
     pub cancelled: usize,
 }
 
@@ -284,14 +284,15 @@ impl Method for AskStatus {
     type Answer = Status;
 }
 
-/// What a daemon says of itself to each client.
+/// What a daemon reports about itself to each client.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hello {
     /// The version of the protocol.
     pub protocol: u32,
     /// The version of belljar.
     pub version: String,
-    /// Of the configuration and the version: a command with another one replaces the daemon.
+    /// The digest of the configuration and the version: a command with another digest replaces the
+    /// daemon.
     pub fingerprint: String,
     /// The daemon's process.
     pub pid: u32,
@@ -307,35 +308,36 @@ pub struct Status {
     /// The configuration that it has loaded; absent for the built-in demo.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub config: Option<String>,
-    /// Where it listens.
+    /// The address where it listens.
     pub socket: String,
-    /// Where it logs; absent where it does not.
+    /// The path of its log; absent if it has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log: Option<String>,
     /// Seconds since it started.
     pub uptime_s: u64,
-    /// Clients that are connected, the one that asks included.
+    /// Connected clients, including the one that asks.
     pub clients: usize,
-    /// Requests that are being worked on, this one left out.
+    /// Requests in progress, without this one.
     pub running: usize,
     /// Requests answered since it started.
     pub answered: u64,
-    /// Seconds without a client after which it ends; absent where it never does.
+    /// Seconds without a client after which it ends; absent if it never does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idle_s: Option<u64>,
-    /// Whether something that it keeps, such as a stateful child, forbids it to end by itself.
+    /// Whether something that it keeps, such as a stateful child, prevents it from ending by
+    /// itself.
     pub kept_alive: bool,
     /// What was measured of each server.
     #[serde(default)]
     pub servers: Vec<ServerFigures>,
 }
 
-/// A size as its number of bytes: as a text it would be rounded.
+/// A size as its number of bytes; as text it would be rounded.
 fn in_bytes<S: Serializer>(size: &Option<ByteSize>, serializer: S) -> Result<S::Ok, S::Error> {
     size.map(|size| size.as_u64()).serialize(serializer)
 }
 
-/// A value that has a name, by that name.
+/// A value that is written as its name.
 mod as_text_always {
     use super::{Deserialize as _, Deserializer, FromStr, Serializer, fmt};
 
@@ -350,7 +352,7 @@ mod as_text_always {
     }
 }
 
-/// The same of a value that may be left out.
+/// The same for an optional value.
 mod as_text {
     use super::{Deserialize as _, Deserializer, FromStr, Serialize as _, Serializer, fmt};
 

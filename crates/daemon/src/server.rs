@@ -1,4 +1,4 @@
-//! The daemon's side of the socket: who is let in, how long it lives, and how it ends.
+//! The daemon's side of the socket: which clients it serves, how long it runs, and how it ends.
 
 use std::{fs, io, os::unix::fs::PermissionsExt as _, path::PathBuf, sync::Arc, time::Duration};
 
@@ -35,7 +35,7 @@ pub struct Server {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ServeError {
-    /// Another daemon lives at this address.
+    /// Another daemon is running at this address.
     #[error(transparent)]
     Lock(#[from] LockError),
     /// The socket cannot be made.
@@ -49,14 +49,14 @@ pub enum ServeError {
 }
 
 impl Server {
-    /// Begins to listen at `address`, after the daemon before it is gone. What that one left behind
-    /// is cleared away.
+    /// Begins to listen at `address`, after the previous daemon is gone, and removes what that one
+    /// left behind.
     ///
     /// # Errors
-    /// [`ServeError`], where another daemon lives there, or the socket cannot be made.
+    /// [`ServeError`], if another daemon is running there, or the socket cannot be created.
     pub async fn bind(address: &Address, service: Arc<dyn Service>, options: Options) -> Result<Self, ServeError> {
-        // Who holds this lock is the daemon; a socket that is still there without it was left by
-        // one that died.
+        // The holder of this lock is the daemon; a socket without a holder was left by one that
+        // died.
         let living = Lock::acquire(&address.living(), PATIENCE_FOR_PREDECESSOR).await?;
         let socket = address.socket();
         let fault = |source| ServeError::Socket { path: socket.clone(), source };
@@ -70,8 +70,8 @@ impl Server {
         Ok(Self { listener, socket, shared, _living: living })
     }
 
-    /// Serves clients until one says `stop`, no client came during the idle time, or `told_to_end`
-    /// does. What runs then is waited for within the bound, and cancelled after it.
+    /// Serves clients until one sends `stop`, no client came during the idle time, or `told_to_end`
+    /// completes. Running requests then have until the time limit, after which they are cancelled.
     pub async fn serve(self, told_to_end: impl Future<Output = ()>) {
         let Self { listener, socket, shared, _living } = self;
         let mut sessions = JoinSet::new();
@@ -82,8 +82,7 @@ impl Server {
                 tokio::select! {
                     accepted = listener.accept() => match accepted {
                         Ok((stream, _)) => admit(stream, &shared, &mut sessions),
-                        // Out of file descriptors, most likely: those of sessions that end come
-                        // back.
+                        // Most likely out of file descriptors; sessions that end return theirs.
                         Err(error) => {
                             tracing::warn!("a client could not be accepted: {error}");
                             sleep(Duration::from_millis(50)).await;
@@ -99,10 +98,10 @@ impl Server {
                 }
             }
         }
-        // From here on a command finds nobody, and starts a new daemon, which waits until this one
+        // From here on a command finds no daemon, and starts a new one, which waits until this one
         // is gone.
         shared.draining.cancel();
-        // Whoever removes it first, it is not to be found again.
+        // The socket is to be gone, whoever removes it.
         let _ = fs::remove_file(&socket);
         drop(listener);
         let mut running = shared.running.subscribe();
@@ -111,7 +110,7 @@ impl Server {
             tracing::warn!("requests that did not end in {:?} are cancelled", shared.options.drain);
         }
         shared.stopping.cancel();
-        // Sessions that still have something running, or whose client does not read, are aborted
+        // Sessions that still have a running request, or whose client does not read, are aborted
         // when the set is dropped.
         let _ = timeout(LAST_WORDS, async { while sessions.join_next().await.is_some() {} }).await;
         sessions.shutdown().await;
@@ -119,12 +118,12 @@ impl Server {
     }
 }
 
-/// Begins to serve a client, if it may be served.
+/// Begins to serve a client, if that is allowed.
 fn admit(stream: UnixStream, shared: &Arc<Shared>, sessions: &mut JoinSet<()>) {
     let user = address::user();
     match stream.peer_cred() {
         Ok(peer) if peer.uid() == user => {}
-        // The socket's mode keeps others out already; this is for the system that does not heed it.
+        // The socket's mode keeps others out already; this is for systems that ignore it.
         Ok(peer) => return tracing::warn!(user = peer.uid(), "a process of another user was turned away"),
         Err(error) => return tracing::warn!("a client that cannot be identified was turned away: {error}"),
     }
@@ -147,11 +146,11 @@ async fn turn_away(stream: UnixStream) {
     let message = format!("the daemon has {MAX_CLIENTS} clients, the limit");
     let fault = DaemonError::new(codes::BUSY, message).with_hint("try again when one of them has hung up");
     let mut answers = FramedWrite::new(stream, LinesCodec::new());
-    // One that does not take it is turned away without a word.
+    // A client that does not read is rejected without a message.
     let _ = timeout(LAST_WORDS, answers.send(line(None, &Err(fault)))).await;
 }
 
-/// Ends when there has been no client for the idle time, and nothing is kept.
+/// Completes when there has been no client for the idle time, and nothing is kept.
 async fn idle(shared: &Shared) {
     let Some(patience) = shared.options.idle else { return std::future::pending().await };
     let mut clients = shared.clients.subscribe();

@@ -1,4 +1,4 @@
-//! What the daemon does for its clients, as far as this crate has to know it.
+//! What the daemon does for its clients, as far as this crate needs to know.
 
 use belljar_model::ServerFigures;
 use futures::future::BoxFuture;
@@ -7,20 +7,20 @@ use tokio_util::sync::CancellationToken;
 
 use crate::DaemonError;
 
-/// What a request ends in: JSON, or why there is none.
+/// The result of a request: JSON, or why there is none.
 pub type Answer = Result<Box<RawValue>, DaemonError>;
 
 /// The work behind the socket. The protocol's own methods (`hello`, `status`, `stop`, `cancel`)
 /// never reach it.
 pub trait Service: Send + Sync + 'static {
-    /// Begins to answer a request; `None` where there is no such method. `params` is JSON of any
-    /// kind, as the client sent it.
+    /// Begins to answer a request, or returns `None` if there is no such method. `params` is any
+    /// JSON, as the client sent it.
     ///
-    /// `client` is the number of the connection: requests of one are of one client, who takes turns
-    /// with the others where they must wait.
+    /// `client` is the number of the connection: its requests belong to one client, which takes
+    /// turns with the others when they must wait.
     ///
-    /// `cancelled` is told when the client cancels: a run can then still say what it has done.
-    /// Dropping the future cancels too: that is what happens when the client has vanished.
+    /// `cancelled` completes when the client cancels: a run can then still report what it has done.
+    /// Dropping the future cancels too; that happens when the client has vanished.
     fn answer(
         &self,
         client: u64,
@@ -29,8 +29,8 @@ pub trait Service: Send + Sync + 'static {
         cancelled: CancellationToken,
     ) -> Option<BoxFuture<'static, Answer>>;
 
-    /// What it works with: of the configuration and the version. A client that has read another one
-    /// starts a daemon of its own.
+    /// The digest of its configuration and version. A client with another one starts a daemon of
+    /// its own.
     fn fingerprint(&self) -> String;
 
     /// What was measured of each server.
@@ -39,6 +39,6 @@ pub trait Service: Send + Sync + 'static {
     /// Whether something would be lost if the daemon ended by itself now.
     fn is_needed(&self) -> bool;
 
-    /// Gives back all that is held; nothing is asked any more after this.
+    /// Releases all resources; there are no further requests after this.
     fn shutdown(&self) -> BoxFuture<'_, ()>;
 }

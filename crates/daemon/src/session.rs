@@ -24,19 +24,18 @@ use crate::{
     shared::Shared,
 };
 
-/// What is being worked on for a client. Dropped with it: a client that vanishes cancels what it
-/// had running.
+/// The running requests of a client. They are dropped with it: a client that vanishes cancels them.
 struct Session {
     shared: Arc<Shared>,
-    /// Which connection of this process it is.
+    /// The number of the connection in this process.
     number: u64,
     greeted: bool,
     running: JoinSet<(Id, Answer)>,
     tokens: HashMap<Id, CancellationToken>,
 }
 
-/// Serves `stream` until the client hangs up, or until the daemon stops and all that the client
-/// asked for is answered.
+/// Serves `stream` until the client hangs up, or until the daemon stops and all requests of the
+/// client are answered.
 pub(crate) async fn serve(stream: UnixStream, shared: Arc<Shared>) {
     let (reading, writing) = stream.into_split();
     let mut lines = Lines::new(reading, MAX_LINE_BYTES);
@@ -46,7 +45,7 @@ pub(crate) async fn serve(stream: UnixStream, shared: Arc<Shared>) {
     let mut session =
         Session { shared: shared.clone(), number, greeted: false, running: JoinSet::new(), tokens: HashMap::new() };
     loop {
-        // Answers come first: a client that sends without end still gets what it asked for.
+        // Answers come first: even a client that sends without end gets them.
         let said = tokio::select! {
             biased;
             Some(ended) = session.running.join_next() => session.ended(ended),
@@ -75,7 +74,7 @@ pub(crate) async fn serve(stream: UnixStream, shared: Arc<Shared>) {
 }
 
 impl Session {
-    /// Takes a line: what there is to say at once is returned, what takes time is begun.
+    /// Handles a line: returns an immediate answer, or begins what takes time.
     fn take(&mut self, text: &str) -> Option<String> {
         let request = match Request::parse(text) {
             Ok(request) => request,
@@ -93,8 +92,7 @@ impl Session {
         Some(line(Some(&id), &answer))
     }
 
-    /// A notification. One that is not known, or says nothing that can be done, is left alone, as
-    /// the protocol wants it.
+    /// Handles a notification. An unknown or invalid one is ignored, as the protocol requires.
     fn note(&self, request: &Request<'_>) {
         if request.method == "cancel"
             && let Ok(Cancel { id }) = request.params()
@@ -189,7 +187,7 @@ impl Session {
     }
 
     fn ended(&mut self, ended: Result<(Id, Answer), tokio::task::JoinError>) -> Option<String> {
-        // Nobody aborts a request but the end of its session.
+        // Only the end of its session aborts a request.
         let (id, answer) = ended.ok()?;
         self.tokens.remove(&id);
         Some(line(Some(&id), &answer))
@@ -200,7 +198,7 @@ fn json(value: &impl serde::Serialize) -> Result<Box<RawValue>, DaemonError> {
     to_raw_value(value).map_err(|error| DaemonError::new(codes::INTERNAL, format!("the answer is not JSON: {error}")))
 }
 
-/// A stranger's text, for a message.
+/// A foreign text for a message.
 fn shortened(text: &str) -> String {
     const MAX: usize = 60;
     if text.chars().nth(MAX).is_none() {

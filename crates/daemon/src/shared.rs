@@ -1,4 +1,5 @@
-//! What all sessions share: how the daemon was started, who is connected, what runs, and its end.
+//! The state that all sessions share: the daemon's settings, its clients, its running requests, and
+//! its end.
 
 use std::{
     sync::{
@@ -16,7 +17,7 @@ use crate::{
     requests::{Hello, Status, Stopped},
 };
 
-/// What a daemon says of itself, and how long it lives.
+/// The daemon's settings, and how long it runs.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// The version of belljar.
@@ -25,9 +26,9 @@ pub struct Options {
     pub config: Option<String>,
     /// The log's path.
     pub log: Option<String>,
-    /// Without a client for so long, it ends; `None` never.
+    /// How long it stays without a client; `None` for ever.
     pub idle: Option<Duration>,
-    /// How long running requests may go on when it is told to end.
+    /// How long running requests may continue when it is told to end.
     pub drain: Duration,
 }
 
@@ -42,11 +43,11 @@ pub(crate) struct Shared {
     answered: AtomicU64,
     /// Told to end: no new clients, no new requests.
     pub(crate) draining: CancellationToken,
-    /// Nothing runs any more: sessions end when their last answer is written.
+    /// Nothing is running any more: sessions end when their last answer is written.
     pub(crate) stopping: CancellationToken,
 }
 
-/// A request that is being worked on.
+/// A running request.
 pub(crate) struct Work(Arc<Shared>);
 
 impl Drop for Work {
@@ -56,7 +57,7 @@ impl Drop for Work {
     }
 }
 
-/// A client that is connected.
+/// A connected client.
 pub(crate) struct ConnectedClient(Arc<Shared>);
 
 impl Drop for ConnectedClient {
@@ -117,8 +118,7 @@ impl Shared {
         }
     }
 
-    /// Begins the end, and waits until nothing runs any more: for all requests that run, within the
-    /// bound for that.
+    /// Begins the end, and waits until nothing is running any more, within the time limit.
     pub(crate) async fn stop(&self) -> Stopped {
         self.draining.cancel();
         self.stopping.cancelled().await;

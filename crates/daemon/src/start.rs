@@ -1,4 +1,4 @@
-//! How a daemon comes to be: exactly once, however many commands want one, and off any terminal.
+//! Starts a daemon: exactly once, however many commands want one, and detached from any terminal.
 
 use std::{process::Stdio, time::Duration};
 
@@ -11,20 +11,20 @@ use tokio::{
 
 use crate::{Address, Client, ConnectError, Lock, LockError};
 
-/// How long another command may take to start the daemon that this one wants too.
+/// How long another command may take to start the daemon that this one needs too.
 const PATIENCE_FOR_OTHERS: Duration = Duration::from_secs(120);
-/// How long a new daemon has to listen. Its predecessor may still have something running.
+/// How long a new daemon may take until it listens. Its predecessor may still be busy.
 const PATIENCE_FOR_IT: Duration = Duration::from_secs(100);
-/// Its one line.
+/// The longest readiness line.
 const MAX_READINESS_BYTES: u64 = 64 << 10;
 
-/// The one line that a daemon says on its standard output, to the command that started it.
+/// The one line that a daemon writes to its standard output, for the command that started it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Readiness {
     /// It listens.
     Ready,
-    /// It cannot: what happened, and what to try.
+    /// It cannot listen: what happened, and what to try.
     Failed {
         /// What happened.
         message: String,
@@ -41,13 +41,13 @@ pub enum StartError {
     /// Another command has been starting one for too long.
     #[error(transparent)]
     Lock(#[from] LockError),
-    /// There is a daemon, and it cannot be used.
+    /// There is a daemon, but it cannot be used.
     #[error(transparent)]
     Connect(#[from] ConnectError),
     /// The program cannot be started.
     #[error("the daemon cannot be started: {0}")]
     Spawn(#[from] std::io::Error),
-    /// It says why it ended.
+    /// It ended and said why.
     #[error("the daemon did not start: {message}")]
     Failed {
         /// What happened.
@@ -60,14 +60,14 @@ pub enum StartError {
     Silent(&'static str),
 }
 
-/// Connects to the daemon at `address`, which is started with `program` where none listens.
+/// Connects to the daemon at `address`, and starts it with `program` if none listens.
 ///
-/// Of commands that come at once, one starts it and the others wait for that: a lock decides, which
-/// the system gives back should its holder die. `program` has to [`detach`], listen, and then say
-/// [`Readiness`] on its standard output.
+/// Of several commands at once, one starts it and the others wait: a lock decides, which the system
+/// releases if its holder dies. `program` has to [`detach`], listen, and then write [`Readiness`]
+/// to its standard output.
 ///
 /// # Errors
-/// [`StartError`], with what the daemon said, if it said something.
+/// [`StartError`], with the daemon's message if it wrote one.
 pub async fn start(address: &Address, program: Command) -> Result<Client, StartError> {
     if let Some(client) = Client::connect(address).await? {
         return Ok(client);
@@ -96,21 +96,21 @@ async fn spawn(mut program: Command) -> Result<Readiness, StartError> {
     serde_json::from_str(&line).map_err(|_| StartError::Silent("it ended without a message; its log may say why"))
 }
 
-/// Leaves the terminal and the session of the command that started this process: a signal to them
-/// is not for us.
+/// Leaves the terminal and the session of the command that started this process, so that signals to
+/// them do not reach it.
 ///
 /// # Errors
-/// What the system says, where the process leads a group already.
+/// The system's error, if the process already leads a group.
 pub fn detach() -> std::io::Result<()> {
     nix::unistd::setsid().map(|_| ()).map_err(std::io::Error::from)
 }
 
 impl Readiness {
-    /// Says it to the command that waits for it.
+    /// Writes it for the waiting command.
     pub async fn say(&self) {
         let line = serde_json::to_string(self).unwrap_or_default();
         let mut stdout = tokio::io::stdout();
-        // A command that does not wait any more, started us all the same.
+        // A command that no longer waits has still started us.
         let _ = stdout.write_all(format!("{line}\n").as_bytes()).await;
         let _ = stdout.flush().await;
     }

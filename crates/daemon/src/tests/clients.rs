@@ -1,4 +1,4 @@
-//! Clients come and go, and take nothing with them but what is theirs.
+//! Clients come and go without affecting others.
 
 use crate::{Client, RequestError, codes, requests::AskStatus};
 use futures::future::join_all;

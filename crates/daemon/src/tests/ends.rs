@@ -20,7 +20,7 @@ async fn stop_waits_for_what_runs_and_takes_nothing_new() {
     let running = tokio::spawn(async move { running.request("hang", &json!({})).await });
     assert_eq!(daemon.event().await, Event::Begun);
     let stopped = tokio::spawn(async move { stopping.ask(&Stop {}).await });
-    // It has begun to end when it is not to be found any more.
+    // Once it cannot be found any more, it has begun to end.
     while Client::connect(&daemon.address).await.unwrap().is_some() {
         tokio::task::yield_now().await;
     }

@@ -79,7 +79,7 @@ async fn a_request_of_a_hundred_megabytes_is_refused_without_being_kept_and_the_
 async fn a_request_right_behind_a_line_that_is_too_long_is_answered() {
     let daemon = daemon(options()).await;
     let mut raw = Raw::greeted(&daemon.address.socket()).await;
-    // The line is too long only in the piece that brings the request too.
+    // The line becomes too long only in the chunk that also brings the request.
     raw.writing.write_all(&vec![b'x'; MAX_LINE_BYTES - 8]).await.unwrap();
     raw.writing.write_all(b"xxxxxxxxxxxxxxxx\n{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"echo\"}\n").await.unwrap();
     assert_eq!(raw.hear().await["error"]["code"], codes::TOO_LONG);

@@ -1,4 +1,4 @@
-//! What a daemon guarantees to its clients, and itself against them.
+//! What a daemon guarantees to its clients, and how it protects itself from them.
 
 mod clients;
 mod ends;

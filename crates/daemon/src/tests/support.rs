@@ -1,4 +1,4 @@
-//! A daemon whose service does what the tests need, and a client that may say anything.
+//! A daemon with a test service, and a client that can send anything.
 
 use std::{
     path::Path,
@@ -28,7 +28,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-/// What happened to a request that does not end by itself.
+/// The fate of a request that does not end by itself.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Event {
     Begun,
@@ -36,8 +36,8 @@ pub(crate) enum Event {
     Shutdown,
 }
 
-/// `echo` answers with its parameters, `hang` never, `until_cancelled` when it is told to, `panic`
-/// panics.
+/// `echo` answers with its parameters, `hang` never answers, `until_cancelled` answers when it is
+/// cancelled, `panic` panics.
 pub(crate) struct Stub {
     events: mpsc::UnboundedSender<Event>,
     needed: Arc<AtomicBool>,
@@ -114,9 +114,9 @@ pub(crate) struct Daemon {
     pub(crate) folder: TempDir,
     pub(crate) events: mpsc::UnboundedReceiver<Event>,
     pub(crate) needed: Arc<AtomicBool>,
-    /// Lets all that hangs end.
+    /// Completes all hanging requests.
     pub(crate) release: CancellationToken,
-    /// What Ctrl-C or SIGTERM would be.
+    /// Stands for Ctrl-C or SIGTERM.
     pub(crate) told_to_end: CancellationToken,
     pub(crate) served: JoinHandle<()>,
 }
@@ -146,7 +146,7 @@ pub(crate) fn private() -> std::fs::Permissions {
 }
 
 impl Client {
-    /// Asks for one of the stub's methods, which have no types.
+    /// Calls one of the stub's methods, which have no types.
     pub(crate) async fn request(&mut self, method: &str, params: &Value) -> Result<Box<RawValue>, RequestError> {
         self.request_until(method, params, std::future::pending()).await
     }
@@ -166,7 +166,7 @@ impl Daemon {
     }
 }
 
-/// A client that says what it wants.
+/// A client that sends whatever the test wants.
 pub(crate) struct Raw {
     lines: BufReader<OwnedReadHalf>,
     pub(crate) writing: OwnedWriteHalf,
@@ -189,7 +189,7 @@ impl Raw {
         self.writing.write_all(format!("{line}\n").as_bytes()).await.unwrap();
     }
 
-    /// The next line; `null` where the daemon has hung up.
+    /// The next line, or `null` if the daemon has hung up.
     pub(crate) async fn hear(&mut self) -> Value {
         let mut line = String::new();
         match self.lines.read_line(&mut line).await {
