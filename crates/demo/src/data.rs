@@ -1,8 +1,8 @@
-//! The demonstration's data, made from small tables. The same each time.
+//! The demonstration's data, generated from small tables, the same each time.
 
 use crate::issue::{Comment, Issue, Project, State};
 
-/// The day on which the tracker's calendar stands still.
+/// The tracker's current day, which never changes.
 pub(crate) const TODAY: &str = "2026-07-01";
 
 const PROJECTS: [(&str, &str, &str); 3] = [
@@ -119,7 +119,8 @@ fn person(number: usize) -> &'static str {
     PEOPLE.into_iter().cycle().nth(number).unwrap_or_default()
 }
 
-/// The day that is `days` after the first of January 2026, in a calendar whose months all have 28.
+/// The day that is `days` after the first of January 2026, in a calendar whose months all have 28
+/// days.
 fn day(days: usize) -> String {
     let (month, day) = (days / 28 + 1, days % 28 + 1);
     format!("2026-{month:02}-{day:02}")

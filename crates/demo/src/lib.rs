@@ -1,9 +1,7 @@
-//! The built-in child server of the first five minutes: a small issue tracker in memory, spoken to
-//! over MCP.
+//! The built-in demo server: a small issue tracker in memory, spoken to over MCP.
 //!
 //! It exists so that a newcomer can run a script over tools before configuring any. Its data are
-//! the same each time, each connection has its own copy, and nothing of it touches a disk, a
-//! network or a clock.
+//! the same each time, each connection has its own copy, and it uses no disk, network or clock.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
@@ -22,7 +20,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 /// Dropping the future ends the service.
 pub async fn serve(stream: impl AsyncRead + AsyncWrite + Send + 'static) {
     match tools::Demo::new().serve(stream).await {
-        // The service ends with its stream, whichever way that ends.
+        // The service ends with its stream, however that ends.
         Ok(service) => drop(service.waiting().await),
         Err(error) => tracing::debug!("the demo server was not initialised: {error}"),
     }

@@ -5,9 +5,9 @@ use crate::{
     issue::{Comment, Issue, IssueSummary, Project, State},
 };
 
-/// The most issues that a tracker takes.
+/// The most issues that a tracker holds.
 const ISSUES: usize = 1_000;
-/// The most comments that an issue takes.
+/// The most comments of an issue.
 const COMMENTS: usize = 200;
 /// The longest title, name or label, in characters.
 const SHORT_CHARS: usize = 200;
@@ -16,7 +16,7 @@ const LONG_CHARS: usize = 10_000;
 /// The most labels of one issue.
 const LABELS: usize = 20;
 
-/// Which issues to list. What is absent does not restrict.
+/// Which issues to list. Absent fields do not restrict.
 #[derive(Debug, Default)]
 pub(crate) struct Filter {
     pub(crate) project: Option<String>,
@@ -25,7 +25,7 @@ pub(crate) struct Filter {
     pub(crate) assignee: Option<String>,
 }
 
-/// What to change of an issue. What is absent stays.
+/// What to change in an issue. Absent fields stay unchanged.
 #[derive(Debug, Default)]
 pub(crate) struct Change {
     pub(crate) title: Option<String>,
@@ -54,7 +54,7 @@ pub(crate) enum Refusal {
 #[derive(Debug, Clone)]
 pub(crate) struct Tracker {
     projects: Vec<Project>,
-    /// The issue with the number `n` stands at `n - 1`; none is ever removed.
+    /// The issue with the number `n` is at `n - 1`; none is ever removed.
     issues: Vec<Issue>,
 }
 
