@@ -1,8 +1,8 @@
-//! Files of the user's: those that belljar makes are their owner's alone, and those that it
-//! believes can have been written by nobody else.
+//! Files of the user: those that belljar makes are readable by their owner only, and those that it
+//! trusts cannot have been written by anybody else.
 //!
-//! What the process's umask says counts for neither: with a wide one nothing becomes readable, and
-//! with a narrow one nothing becomes unusable.
+//! The process's umask does not matter: with a wide one nothing becomes readable, and with a narrow
+//! one nothing becomes unusable.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]

@@ -12,11 +12,11 @@ const FILE: u32 = 0o600;
 #[cfg(unix)]
 const FOLDER: u32 = 0o700;
 
-/// Makes a folder, and those above it that are missing, for its owner alone. What is there stays as
-/// it is.
+/// Creates a folder, and missing ones above it, for its owner only. Existing folders stay
+/// unchanged.
 ///
 /// # Errors
-/// As the system says; also where something else than a folder is in the way.
+/// The system's error; also if something other than a folder is in the way.
 pub fn make_folder(path: &Path) -> io::Result<()> {
     match make_one(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -33,18 +33,18 @@ fn make_one(path: &Path) -> io::Result<()> {
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, FOLDER);
     match builder.create(path) {
-        // The umask may have taken rights from the owner.
+        // The umask may have removed rights of the owner.
         Ok(()) => narrow(path),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => Ok(()),
         Err(error) => Err(error),
     }
 }
 
-/// Opens a folder of belljar's own, which is made if need be, and becomes its owner's alone if it
+/// Opens a folder of belljar, which is created if necessary, and made private to its owner if it
 /// was not.
 ///
 /// # Errors
-/// As the system says; also where the folder is somebody else's, who could exchange what is in it.
+/// The system's error; also if the folder belongs to somebody else, who could replace its contents.
 pub fn own_folder(path: &Path) -> io::Result<Dir> {
     make_folder(path)?;
     let folder = Dir::open_ambient_dir(path, ambient_authority())?;
@@ -64,7 +64,7 @@ pub fn own_folder(path: &Path) -> io::Result<Dir> {
     Ok(folder)
 }
 
-/// Opens a file that only its owner can read, as `options` say.
+/// Opens a file that only its owner can read, with these `options`.
 ///
 /// # Errors
 /// As the system says.
@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn a_folder_of_somebody_else_is_not_ours() {
-        // Root can give a folder away; everybody else finds one of root's.
+        // Root can give a folder away; everybody else uses one that belongs to root.
         let root = tempfile::tempdir().expect("a folder");
         let foreign = match rustix::process::geteuid().is_root() {
             true => {

@@ -1,13 +1,13 @@
-//! Reading small files of texts.
+//! Reads small text files.
 
 use std::io::{self, Read as _};
 
 use cap_std::fs::Dir;
 
-/// The first `max` bytes of a file of this folder, as a text. None where there is no such file.
+/// The first `max` bytes of a file of this folder, as text, or `None` if there is no such file.
 ///
 /// # Errors
-/// As the system says; also where it is not UTF-8.
+/// The system's error; also if the file is not UTF-8.
 pub fn read_text(folder: &Dir, name: &str, max: u64) -> io::Result<Option<String>> {
     let file = match folder.open(name) {
         Ok(file) => file,

@@ -1,14 +1,13 @@
-//! Who else can have written a file.
+//! Checks who else can have written a file.
 //!
-//! A configuration starts programs, so one that another user may write lets that user run programs
-//! as this one. What counts is the file, and the folder that it lies in, where another file could
-//! be put in its place. Root may do as it likes anyway.
+//! A configuration starts programs, so anybody who can write it can run programs as this user. What
+//! counts is the file, and its folder, where it could be replaced. Root may do anything already.
 
 use std::path::{Path, PathBuf};
 
 use cap_std::fs::{Dir, File};
 
-/// Why a file is not believed, and what to do about it.
+/// Why a file is not trusted, and what to do about it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Distrust {
@@ -23,7 +22,7 @@ pub enum Distrust {
         path: PathBuf,
         /// Its mode.
         mode: u32,
-        /// What `chmod` has to do.
+        /// The change that `chmod` has to make.
         fix: &'static str,
     },
     /// Somebody else owns it.
@@ -40,7 +39,7 @@ pub enum Distrust {
         /// Who we are.
         user: u32,
     },
-    /// It cannot be told.
+    /// It cannot be determined.
     #[error("it is not known who may write to {}: {problem}", path.display())]
     Unknown {
         /// The file or folder.
@@ -50,10 +49,10 @@ pub enum Distrust {
     },
 }
 
-/// Whether nobody but the user and root may write to an open file.
+/// Whether only the user and root may write to an open file.
 ///
 /// # Errors
-/// [`Distrust`], with the command that fixes it. `path` is what it calls the file.
+/// [`Distrust`], with the command that fixes it, in which the file is named `path`.
 pub fn check_file(file: &File, path: &Path) -> Result<(), Distrust> {
     #[cfg(unix)]
     {
@@ -64,11 +63,11 @@ pub fn check_file(file: &File, path: &Path) -> Result<(), Distrust> {
     Ok(())
 }
 
-/// Whether nobody but the user and root may put another file in the place of one in an open folder.
-/// In a folder with the sticky bit, such as `/tmp`, only a file's owner may.
+/// Whether only the user and root may replace a file in an open folder. In a folder with the sticky
+/// bit, such as `/tmp`, only a file's owner may.
 ///
 /// # Errors
-/// [`Distrust`], with the command that fixes it. `path` is what it calls the folder.
+/// [`Distrust`], with the command that fixes it, in which the folder is named `path`.
 pub fn check_folder(folder: &Dir, path: &Path) -> Result<(), Distrust> {
     #[cfg(unix)]
     {
@@ -84,16 +83,16 @@ fn unknown(path: &Path, error: &std::io::Error) -> Distrust {
     Distrust::Unknown { path: path.to_owned(), problem: error.to_string() }
 }
 
-/// Whether a link belongs to the user or root: whoever made it chose where it leads. Its folder is
-/// judged by [`check_folder`].
+/// Whether a link belongs to the user or root, since its creator chose its target. Its folder is
+/// checked by [`check_folder`].
 ///
 /// # Errors
-/// It is somebody else's, or its owner cannot be told.
+/// It belongs to somebody else, or its owner cannot be determined.
 pub fn check_link(folder: &Dir, name: &Path, path: &Path) -> Result<(), Distrust> {
     #[cfg(unix)]
     {
         let metadata = folder.symlink_metadata(name).map_err(|error| unknown(path, &error))?;
-        // Everybody may write "to" a link, so that its mode says nothing.
+        // Everybody may write "to" a link, so its mode means nothing.
         let standing = unix::Standing { mode: 0, ..unix::Standing::of(&metadata) };
         unix::judge(&standing, path, &unix::System)?;
     }
@@ -101,7 +100,7 @@ pub fn check_link(folder: &Dir, name: &Path, path: &Path) -> Result<(), Distrust
     Ok(())
 }
 
-/// A path as a shell takes it.
+/// A path, quoted for a shell.
 fn in_a_shell(path: &Path) -> String {
     let path = path.display().to_string();
     let is_plain = |character: char| character.is_alphanumeric() || "-_./+,@".contains(character);
@@ -122,7 +121,7 @@ mod unix {
     const STICKY: u32 = 0o1000;
     const ROOT: u32 = 0;
 
-    /// What of a file's metadata says who may write to it.
+    /// The part of a file's metadata that says who may write to it.
     #[derive(Debug, Clone, Copy)]
     pub(super) struct Standing {
         pub(super) owner: u32,
@@ -145,10 +144,10 @@ mod unix {
     /// What the system knows of users and of rights that a mode does not show.
     pub(super) trait Knows {
         fn user(&self) -> u32;
-        /// Whether a group has one user alone: many systems make one for each, and let it write
-        /// whatever its user makes.
+        /// Whether a group has only one user: many systems make one for each, and let it write
+        /// whatever its user creates.
         fn is_of_one(&self, group: u32, user: u32) -> bool;
-        /// Whether a list of further users stands behind the group's rights.
+        /// Whether there is an access list beside the group's rights.
         fn has_list(&self, path: &Path) -> bool;
     }
 
@@ -158,7 +157,7 @@ mod unix {
         if owner != user && owner != ROOT {
             return Err(Distrust::Foreign { path: path.to_owned(), owner, user });
         }
-        // Who may add to such a folder still cannot replace what is another's.
+        // Whoever may add to such a folder still cannot replace what belongs to others.
         if is_folder && mode & STICKY != 0 {
             return Ok(());
         }
@@ -195,7 +194,7 @@ mod unix {
         #[cfg(target_os = "linux")]
         fn has_list(&self, path: &Path) -> bool {
             use rustix::io::Errno;
-            // A list is longer than a byte, so one that is there does not fit.
+            // A list is longer than a byte, so an existing one does not fit.
             let list = rustix::fs::getxattr(path, "system.posix_acl_access", &mut [0_u8; 1][..]);
             !matches!(list, Err(Errno::NODATA | Errno::NOTSUP))
         }
@@ -210,7 +209,7 @@ mod unix {
     mod tests {
         use super::*;
 
-        /// User 1000 and root have groups of their own, and `/listed` has a list of users.
+        /// User 1000 and root have groups of their own, and `/listed` has an access list.
         struct Example;
 
         impl Knows for Example {
@@ -262,7 +261,7 @@ mod unix {
                 ("/x", true, 0, 0, 0o1777, "fine"),
                 ("/x", true, 1000, 100, 0o1775, "fine"),
                 ("/x", true, 1001, 1001, 0o1777, "user 1001"),
-                // The sticky bit of a file says nothing.
+                // The sticky bit of a file means nothing.
                 ("/x", false, 1000, 1000, 0o1666, "o-w"),
             ] {
                 assert_eq!(
@@ -287,7 +286,7 @@ mod unix {
         #[test]
         fn a_group_of_one_is_one_that_the_system_knows_as_such() {
             assert!(System.is_of_one(0, 0), "root has a group of its own");
-            // Nobody has so high a number.
+            // No user has such a high number.
             assert!(!System.is_of_one(4_000_000_000, 4_000_000_000));
             assert!(!System.is_of_one(0, 4_000_000_000));
         }
