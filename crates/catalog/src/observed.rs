@@ -1,10 +1,10 @@
 //! The shape of a tool's results, merged over calls, for tools that declare none.
 //!
 //! An observation contains no value. It contains a member's name, unless that may be data itself: a
-//! map from names to things has names that are data. An object becomes such a map, and its names
+//! map from names to things has names that are data. An object counts as such a map, and its names
 //! are forgotten, if it has many members, if a name does not look like a programmer's, if a name
-//! was given in the call's arguments, or if its members are three objects or eight values of one
-//! type and no member was present every time.
+//! was given in the call's arguments, if its members are three objects or eight values of one type,
+//! or if none of its members is present every time.
 //!
 //! Everything is bounded in depth, members and size, and what is read from a file is put into the
 //! same bounds.
