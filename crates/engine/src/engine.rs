@@ -1,4 +1,4 @@
-//! One way to run a script, wherever it runs.
+//! Runs a script, in this process or in another.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use belljar_model::{ErrorKind, Limits, Outcome, RunError};
 use belljar_sandbox::{GoingOn, Program, Recording, ReplayError, Run, RunRequest, Runner, Sandbox, Tools};
 use futures::future::BoxFuture;
 
-/// What runs scripts. Cheap to clone: all clones are one engine.
+/// Runs scripts. Cheap to clone: all clones are one engine.
 #[derive(Clone)]
 #[non_exhaustive]
 pub enum Engine {
@@ -18,7 +18,7 @@ pub enum Engine {
 }
 
 impl Engine {
-    /// Runs a script, wherever that is, once what is returned is awaited.
+    /// Runs a script, when the result is awaited.
     pub fn run(&self, program: impl Into<Program>) -> Run<'_, Self> {
         Run::new(self, program)
     }
@@ -32,10 +32,10 @@ impl Engine {
         }
     }
 
-    /// Goes on with a run that was put aside, as [`Sandbox::resume`] does.
+    /// Resumes a run that was put aside, as [`Sandbox::resume`] does.
     ///
     /// # Errors
-    /// [`ReplayError`]: it did not come to where it was put aside, and no tool was called.
+    /// [`ReplayError`]: it did not reach the point where it was put aside, and no tool was called.
     ///
     /// # Cancellation
     /// As [`Run`].
@@ -57,7 +57,7 @@ impl Engine {
         }
     }
 
-    /// Repeats a recorded run within the limits of whoever wants it repeated.
+    /// Repeats a recorded run, within the limits of the caller.
     ///
     /// # Errors
     /// [`ReplayError`]: the first difference, or why nothing was replayed.
@@ -75,7 +75,7 @@ impl Engine {
     /// Runs another script against the answers of a recorded run.
     ///
     /// # Errors
-    /// As [`Engine::replay`]. What the script does is in the outcome.
+    /// As [`Engine::replay`]. The script's own failure is in the outcome.
     ///
     /// # Cancellation
     /// Dropping the future ends the run.

@@ -1,27 +1,25 @@
 //! How much memory the engine's process may take.
 //!
-//! Its runs keep to their limits by themselves. These bounds are for a process in which something
-//! else went wrong.
+//! Its runs keep to their limits by themselves. These bounds are for a process that misbehaves.
 
 use belljar_sandbox::SandboxOptions;
 
-/// What the process takes beside its runs: machine code, the heap, the stacks of its threads,
+/// What the process needs besides its runs: machine code, the heap, the stacks of its threads,
 /// frames on their way.
 const BESIDE_RUNS: u64 = 1 << 30;
-/// What each slot has beside the memory of its run, whether there is one or not: stacks, tables,
-/// pages that are kept warm.
+/// What each slot needs besides the memory of its run, even when idle: stacks, tables, pages that
+/// are kept warm.
 const BESIDE_RUN: u64 = 8 << 20;
-/// The most that one run can have as its memory. One whose limits are above `live_memory` still
-/// runs, alone.
+/// The most memory of one run. A run with limits above `live_memory` still runs, alone.
 const LARGEST_RUN: u64 = 4 << 30;
 
-/// The bytes that it may take.
+/// The bytes that it may use.
 pub(crate) fn most_taken(options: &SandboxOptions) -> u64 {
     runs(options).saturating_add(beside(options))
 }
 
-/// The bytes that it may map to write to. Twice the memory of the runs: what a run had stays mapped
-/// in its slot, untouched, until the next run comes there.
+/// The writable bytes that it may map. Twice the memory of the runs: a run's memory stays mapped in
+/// its slot, untouched, until the slot's next run.
 pub(crate) fn most_mapped(options: &SandboxOptions) -> u64 {
     runs(options).saturating_mul(2).saturating_add(beside(options))
 }

@@ -1,13 +1,13 @@
-//! How much of its answers a run's process gets without having asked.
+//! How many bytes of answers are sent to the engine's process unasked, for one run.
 //!
-//! To ask for an answer costs a way there and back. So answers are sent at once, as long as those
-//! that the process has no room for yet are few: it says with its calls how much of what it got has
-//! found room there. All others wait here until it asks.
+//! Asking for an answer costs a round trip. So answers are sent at once while only few bytes of
+//! them still wait for room in the process: its calls report how much of what it received has found
+//! room. All other answers wait here until the process asks for them.
 
 use super::lost::Violation;
 
-/// What may be on its way for one run: a thousand small answers, or a few larger ones. For the 64
-/// runs that are live at most by default it is 16 MiB.
+/// What may be on its way for one run: a thousand small answers, or a few larger ones. For the
+/// default of 64 live runs it is 16 MiB.
 const MAX_BYTES: u64 = 256 * 1024;
 
 /// The answers of one run that were sent unasked.
@@ -23,7 +23,7 @@ impl Allowance {
         Self { max: max_held.min(MAX_BYTES), sent: 0, admitted: 0 }
     }
 
-    /// Whether so many bytes may be sent unasked. They count from now on.
+    /// Whether so many bytes may be sent unasked. If so, they count from now on.
     pub(super) fn grant(&mut self, bytes: u64) -> bool {
         let sent = self.sent.saturating_add(bytes);
         let is_granted = sent - self.admitted <= self.max;
@@ -33,8 +33,8 @@ impl Allowance {
         is_granted
     }
 
-    /// Notes how much has found room by now, as the process says. Threads of it may overtake each
-    /// other, so it may say less than before.
+    /// Notes how much has found room by now, according to the process. Its threads may overtake
+    /// each other, so the number may be lower than before.
     pub(super) fn note_admitted(&mut self, bytes: u64) -> Result<(), Violation> {
         if bytes > self.sent {
             return Err(Violation::Admitted);

@@ -1,4 +1,4 @@
-//! The talk with one engine process: who runs in it, what it says, and its end.
+//! The connection to one engine process: its runs, its messages, and its end.
 
 use std::{io, pin::pin, sync::Arc, time::Duration};
 
@@ -30,31 +30,31 @@ use crate::protocol::{
     to_worker::{self, Replay},
 };
 
-/// What a process may take beyond the times that its runs have. It is the second to look at the
-/// clock, so it never decides while the first one works.
+/// What a process may take beyond the time limits of its runs. Its clocks are checked here only as
+/// a second guard, so this never decides while the process itself works.
 const GRACE: Duration = Duration::from_secs(10);
-/// A time that is as good as endless, and that clocks can add.
+/// A time that is practically endless, but can be added to clocks.
 const LONGEST: Duration = Duration::from_secs(365 * 24 * 60 * 60);
-/// How much is read from the pipe at once.
+/// The size of one read from the pipe.
 const READ_BYTES: usize = 64 * 1024;
 
-/// How long a process that reads no more has to say its last words: one that has ended has closed
-/// both of its pipes.
+/// How long a process that no longer reads has to send its last message: one that has ended has
+/// closed both of its pipes.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
-/// The talk with one process. Whoever holds it keeps [`Connection::serve`] running.
+/// The connection to one process. Its holder keeps [`Connection::serve`] running.
 pub(crate) struct Connection {
     outbox: Arc<Outbox>,
     runs: Mutex<Runs>,
-    /// Places for runs that the process has been given, or is to be given.
+    /// Places for runs that the process has, or is about to get.
     places: Places,
-    /// Whoever serves has to end the process.
+    /// Signals that the server must end the process.
     condemned: Notify,
     /// A run was dropped.
     dropped: Notify,
 }
 
-/// What came before the first run.
+/// What was received before the first run.
 pub(crate) enum Greeting {
     Ready,
     Failed(String),
@@ -71,7 +71,7 @@ impl Connection {
         })
     }
 
-    /// Sends the first frame, and reads the first thing that the process says.
+    /// Sends the first frame, and reads the process's first message.
     pub(crate) async fn greet(&self, hello: Vec<u8>, from: &mut Receiver) -> Result<Greeting, Lost> {
         self.outbox.send(hello);
         tokio::select! {
@@ -80,10 +80,10 @@ impl Connection {
         }
     }
 
-    /// Keeps writing what waits for the pipe. Ends some time after the process has closed it,
-    /// unless that was its end.
+    /// Keeps writing queued frames. Completes some time after the process has closed the pipe,
+    /// unless it has ended.
     async fn flushed(&self) -> Lost {
-        // Why nothing can be written shows on the other pipe, or there is no reason.
+        // The other pipe shows why writing fails, or there is no reason.
         let _ = self.outbox.flush().await;
         self.lock().close();
         self.outbox.end();
@@ -91,7 +91,7 @@ impl Connection {
         Lost::Deaf
     }
 
-    /// Ends when the process has not given up a dropped run in time.
+    /// Completes when the process has not given up a dropped run in time.
     async fn kept_a_dropped_run(&self) -> Lost {
         loop {
             let first = self.lock().first_dropped();
@@ -117,7 +117,7 @@ impl Connection {
         }
     }
 
-    /// Takes what the process says until it ends or breaks a rule. The caller then ends it, and
+    /// Handles the process's messages until it ends or breaks a rule. The caller then ends it, and
     /// calls [`Connection::lose_all`].
     pub(crate) async fn serve(&self, from: impl AsyncRead + Unpin) -> Lost {
         tokio::select! {
@@ -128,27 +128,28 @@ impl Connection {
         }
     }
 
-    /// Ends all runs, since there is no process any more. The first reason holds.
+    /// Ends all runs, since the process is gone. The first reason counts.
     pub(crate) fn lose_all(&self, lost: &Lost) {
         let (live, lost) = self.lock().lose_all(lost);
-        // Whoever waits for room finds by now that nothing is begun here.
+        // Waiters for room now find that nothing can be started here.
         self.outbox.end();
         for run in live {
             run.lose(lost.clone());
         }
     }
 
-    /// Why the process has ended or will be.
+    /// Why the process has ended or will be ended.
     pub(crate) fn lost(&self) -> Option<Lost> {
         self.lock().lost()
     }
 
-    /// Whether runs may still be begun.
+    /// Whether runs may still be started.
     pub(crate) fn is_alive(&self) -> bool {
         self.lock().is_open()
     }
 
-    /// Runs a script to its outcome. `None` where the process was lost before it could begin.
+    /// Runs a script to its outcome, or returns `None` if the process was lost before the run could
+    /// start.
     ///
     /// # Cancellation
     /// Dropping the future ends the run in the process, and aborts its calls here.
@@ -184,8 +185,7 @@ impl Connection {
                 let calls = run.close(&outcome.order);
                 outcome.calls = calls.iter().map(|(_, call)| call.clone()).collect();
                 outcome.usage.tool_calls = outcome.calls.len() as u64;
-                // There and here: no byte of an answer is in both for longer than it takes to send
-                // it.
+                // In both processes: no byte of an answer is in both for longer than sending takes.
                 let there = outcome.usage.peak_held_bytes.unwrap_or_default();
                 outcome.usage.peak_held_bytes = Some(there.saturating_add(run.peak_held()));
                 if let Some(max) = program.max_recording {
@@ -217,8 +217,8 @@ impl Connection {
     }
 
     /// Repeats a recorded run in the process, or runs another script over its answers. `limits` are
-    /// those of the recording, which are within the ceiling. `None` where the process was lost
-    /// before it could begin.
+    /// those of the recording, which are within the ceiling. Returns `None` if the process was lost
+    /// before the replay could start.
     ///
     /// # Cancellation
     /// Dropping the future ends the replay in the process.
@@ -249,8 +249,8 @@ impl Connection {
         })
     }
 
-    /// Gives the process a run, in a frame with a text of so many bytes, and waits for its end. An
-    /// error, where it was not given; `None` where the process was lost before.
+    /// Gives the process a run, in a frame with a text of so many bytes, and waits for its end. It
+    /// is an error if the run was not started, and `None` if the process was lost before.
     async fn carry(
         self: &Arc<Self>,
         terms: Terms,
@@ -272,7 +272,7 @@ impl Connection {
             () = &mut cancelled => {
                 return Some(Err(RunError::new(ErrorKind::Cancelled, "the run was cancelled")));
             }
-            // A process that works reads what it is sent at once.
+            // A working process reads what it is sent at once.
             () = &mut overdue => {
                 let lost = Lost::Overdue(GRACE);
                 self.condemn(lost.clone());
@@ -284,7 +284,7 @@ impl Connection {
         let guard = Guard { connection: self.clone(), run: run.clone() };
         self.outbox.send_in(room, frame(run.number()), None);
 
-        // The time of the run begins where it can begin.
+        // The run's time starts when it can start.
         overdue.set(sleep(patience));
         let mut is_cancelled = false;
         let told = loop {
@@ -305,7 +305,7 @@ impl Connection {
         Some(Ok(Carried { run, told, guard }))
     }
 
-    /// Has the process ended by whoever serves. Nothing is begun in it meanwhile.
+    /// Has the server end the process. Nothing is started in it meanwhile.
     fn condemn(&self, why: Lost) {
         self.lock().condemn(why);
         self.condemned.notify_one();
@@ -321,7 +321,7 @@ impl Connection {
         }
     }
 
-    /// Takes a frame. False at the end of the pipe.
+    /// Handles a frame. Returns false at the end of the pipe.
     async fn take_one(&self, from: &mut (impl AsyncRead + Unpin)) -> Result<bool, Lost> {
         let Some(header) = Header::read(from).await.map_err(ended)? else { return Ok(false) };
         let is_last = matches!(header.kind, from_worker::OUTCOME | from_worker::GONE);
@@ -351,7 +351,7 @@ impl Connection {
 
 #[cfg(test)]
 impl Connection {
-    /// Frames that wait for the pipe.
+    /// Frames queued for the pipe.
     pub(super) fn waiting_frames(&self) -> usize {
         self.outbox.waiting_frames()
     }
@@ -364,7 +364,7 @@ struct Carried {
     guard: Guard,
 }
 
-/// What came of a replay, as far as the process is believed.
+/// The result of a replay, as far as the process is believed.
 fn taken(
     Replayed { verdict, calls }: Replayed,
     outcome: Outcome,

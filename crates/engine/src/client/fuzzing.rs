@@ -1,7 +1,6 @@
-//! What is fuzzed here, with what must hold: `fuzz/` feeds it, and the test below replays what was
-//! found.
+//! The fuzzed function and its invariants: `fuzz/` feeds it, and the test below replays its corpus.
 //!
-//! There is no process. Its side is what the input says, over the same code that listens to one.
+//! There is no process. The input plays its side, over the code that listens to a real one.
 
 use std::{
     collections::HashSet,
@@ -42,14 +41,14 @@ use crate::protocol::{
     to_worker::{self, Replay},
 };
 
-/// What ends a part of a target's input.
+/// The separator between parts of a target's input.
 const PART: &[u8] = b"\n----\n";
 /// Parts of an input that begin a run.
 const MAX_RUNS: u64 = 4;
-/// A ceiling against hanging, of a clock that moves when nothing else does.
+/// A guard against hanging, with a clock that moves when nothing else does.
 const MOMENT: Duration = Duration::from_secs(3600);
 
-/// What an engine's process says: it is ended for what breaks a rule, and each run ends within its
+/// What an engine's process sends: it is ended if it breaks a rule, and each run ends within its
 /// limits.
 ///
 /// The first part is the limits of the runs as JSON, or `greeting`. Each of the others begins with

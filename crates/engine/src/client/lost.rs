@@ -6,7 +6,7 @@ use belljar_model::{ErrorKind, RunError};
 
 use crate::protocol::Malformed;
 
-/// How the engine's process broke the rules of the protocol. No fault of a script makes it do so.
+/// How the engine's process broke the rules of the protocol. No script can make it do that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Violation {
     #[error("a frame is malformed: {0}")]
@@ -39,7 +39,7 @@ pub(crate) enum Violation {
     Live,
 }
 
-/// Why a process is no more.
+/// Why a process is gone.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Lost {
     #[error("the engine's process ended ({0})")]
@@ -53,7 +53,7 @@ pub(crate) enum Lost {
 }
 
 impl Lost {
-    /// What a run that was lost ends in.
+    /// The outcome of a run that was lost.
     pub(crate) fn error(&self) -> RunError {
         RunError::new(ErrorKind::Internal, format!("{self}; the run ended with it"))
             .with_hint("this is a fault in belljar, not in the script; run it again if the calls made so far allow it")

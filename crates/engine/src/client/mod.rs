@@ -1,9 +1,8 @@
-//! The gateway's side: the engine's process is started, spoken to, and replaced when it has ended.
+//! The gateway's side: starts the engine's process, talks to it, and replaces it when it has ended.
 //!
-//! `connection.rs` is the talk with one process, `runs.rs` which runs it has, `run.rs` one of them,
+//! `connection.rs` is the connection to one process, `runs.rs` its runs, `run.rs` one of them,
 //! `run/answers.rs` how answers go to it and `allowance.rs` which of them go unasked, `watching.rs`
-//! what is told of it to those who watch, `lost.rs` why a process is no more, `serving.rs` what
-//! ends its runs then.
+//! what listeners hear of it, `lost.rs` why a process is gone, and `serving.rs` ends its runs then.
 
 mod allowance;
 mod connection;
@@ -53,14 +52,14 @@ use crate::{
 };
 
 /// How long a process may take until it is ready. Milliseconds, unless its machine code must be
-/// compiled anew.
+/// compiled.
 const START: Duration = Duration::from_secs(60);
-/// How often a process may be started within [`STARTS_WITHIN`]. A script that brings it down brings
-/// down the runs beside it as well: after so many there is a pause.
+/// How often a process may be started within [`STARTS_WITHIN`]. A script that crashes it also ends
+/// the other runs in it, so after this many starts there is a pause.
 const MAX_STARTS: usize = 5;
 const STARTS_WITHIN: Duration = Duration::from_secs(60);
-/// Lines of the process's stderr that are logged, and bytes of each: it says little as long as all
-/// is well.
+/// Lines of the process's stderr that are logged, and bytes of each. A healthy process writes
+/// little.
 const MAX_LOG_LINES: usize = 200;
 const MAX_LOG_LINE: u64 = 2048;
 
@@ -69,9 +68,9 @@ const MAX_LOG_LINE: u64 = 2048;
 pub struct ProcessEngine {
     program: WorkerProgram,
     options: SandboxOptions,
-    /// Where answers wait for which there is no room in memory.
+    /// Where answers wait when there is no room in memory.
     overflow: Option<Arc<Dir>>,
-    /// Whoever holds this starts the next one.
+    /// The holder of this starts the next one.
     starting: tokio::sync::Mutex<()>,
     state: Mutex<WorkerState>,
 }
@@ -89,17 +88,17 @@ struct Process {
     serving: AbortHandle,
 }
 
-/// What holds the memory that the process takes, beside the limits of its runs.
+/// What bounds the memory of the process, besides the limits of its runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MemoryBound {
-    /// A memory cgroup of its own: the system ends it when it wants more.
+    /// A memory cgroup of its own: the system ends it when it exceeds that.
     Group {
-        /// The most that it can take.
+        /// The most that it can use.
         max: ByteSize,
     },
-    /// A limit on what it can map (`RLIMIT_DATA`), which is coarser: it is not a measure of what is
-    /// taken.
+    /// A limit on what it can map (`RLIMIT_DATA`), which is coarser, since mapped memory need not
+    /// be used.
     Mapped {
         /// The most that it can map.
         max: ByteSize,
@@ -115,8 +114,7 @@ pub enum EngineError {
     /// The process cannot be started.
     #[error("the engine's process cannot be started: {0}")]
     Start(#[from] StartError),
-    /// It was started, and is not what was asked for: the system cannot give the walls, or the
-    /// engine cannot be set up.
+    /// It was started, but the system cannot provide the walls, or the engine cannot be set up.
     #[error("the engine's process cannot be set up: {0}")]
     SetUp(String),
     /// It has ended too often.
@@ -128,8 +126,8 @@ impl ProcessEngine {
     /// Starts the process: `program` in the role in which it calls [`serve`](crate::serve).
     ///
     /// # Errors
-    /// [`EngineError`], also where the system cannot give the walls: there is no engine with fewer
-    /// of them.
+    /// [`EngineError`], also if the system cannot provide all of the walls: there is no engine with
+    /// fewer.
     pub async fn start(program: WorkerProgram, options: SandboxOptions) -> Result<Self, EngineError> {
         let engine =
             Self { program, options, overflow: None, starting: tokio::sync::Mutex::default(), state: Mutex::default() };
@@ -138,7 +136,7 @@ impl ProcessEngine {
     }
 
     /// The same engine with a folder for files in which answers wait, as [`Sandbox::with_overflow`]
-    /// has it. They are written and read on this side: the process has no files.
+    /// has it. They are written and read on this side, since the process has no files.
     ///
     /// [`Sandbox::with_overflow`]: belljar_sandbox::Sandbox::with_overflow
     #[must_use]
@@ -147,18 +145,18 @@ impl ProcessEngine {
         self
     }
 
-    /// The number of the process, while there is one.
+    /// The process id, while there is a process.
     pub fn pid(&self) -> Option<u32> {
         self.lock().current.as_ref().filter(|process| process.connection.is_alive()).and_then(|process| process.pid)
     }
 
-    /// What holds the memory of the process, while there is one.
+    /// What bounds the memory of the process, while there is one.
     pub fn memory_bound(&self) -> Option<MemoryBound> {
         self.lock().current.as_ref().map(|process| process.memory.clone())
     }
 
-    /// Runs a script, as [`Sandbox::run`](belljar_sandbox::Sandbox::run) does. When the process
-    /// ends meanwhile, the run ends as `internal`, with the calls that it had made.
+    /// Runs a script, as [`Sandbox::run`](belljar_sandbox::Sandbox::run) does. If the process ends
+    /// meanwhile, the run ends as `internal`, with the calls that it had made.
     pub fn run(&self, program: impl Into<Program>) -> Run<'_, Self> {
         Run::new(self, program)
     }
@@ -178,8 +176,7 @@ impl ProcessEngine {
                 Ok(connection) => connection,
                 Err(fault) => return Outcome::refused(refusal(&fault)),
             };
-            // A process that ended before the run was handed to it is replaced; how often that may
-            // happen is bounded there.
+            // A process that ended before it got the run is replaced, within the bound on starts.
             let keeper = Keeper::new(limits.max_held, self.overflow.clone());
             let run = connection.run(&program, limits, tools.clone(), keeper, patience, &mut cancelled);
             if let Some(outcome) = run.await {
@@ -189,8 +186,8 @@ impl ProcessEngine {
     }
 
     /// Repeats a recorded run in the process, as
-    /// [`Sandbox::replay`](belljar_sandbox::Sandbox::replay) does. That it was repeated is not
-    /// taken from the process: its outcome is held against the recording here.
+    /// [`Sandbox::replay`](belljar_sandbox::Sandbox::replay) does. The process is not trusted about
+    /// the result: its outcome is compared with the recording here.
     ///
     /// # Errors
     /// [`ReplayError`]: the first difference, or why nothing was replayed.
@@ -205,7 +202,7 @@ impl ProcessEngine {
     /// [`Sandbox::rehearse`](belljar_sandbox::Sandbox::rehearse) does.
     ///
     /// # Errors
-    /// [`ReplayError`], when there is no outcome.
+    /// [`ReplayError`], if there is no outcome.
     ///
     /// # Cancellation
     /// Dropping the future ends the run.
@@ -235,7 +232,7 @@ impl ProcessEngine {
         }
     }
 
-    /// The talk with the process, which is started if there is none.
+    /// The connection to the process, which is started if there is none.
     async fn connection(&self) -> Result<Arc<Connection>, EngineError> {
         if let Some(connection) = self.current() {
             return Ok(connection);
@@ -284,7 +281,7 @@ impl Runner for ProcessEngine {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // The task has the process, which is killed when it is dropped.
+        // The task owns the process, which is killed when it is dropped.
         self.serving.abort();
     }
 }
@@ -303,7 +300,7 @@ fn refusal(fault: &EngineError) -> RunError {
     }
 }
 
-/// Starts a process, and waits until its engine and its walls stand.
+/// Starts a process, and waits until its engine and its walls are ready.
 async fn begin(program: &WorkerProgram, options: &SandboxOptions) -> Result<Process, EngineError> {
     let (mut process, pipes) = WorkerProcess::start(program).await?;
     let broken = |error: std::io::Error| EngineError::SetUp(error.to_string());
@@ -340,8 +337,8 @@ async fn begin(program: &WorkerProgram, options: &SandboxOptions) -> Result<Proc
     Ok(Process { connection, pid, memory, serving: serving.abort_handle() })
 }
 
-/// Puts the process into a memory cgroup, where there can be one, before it has taken anything. It
-/// bounds what it maps by itself.
+/// Puts the process into a memory cgroup, if there can be one, before it has used anything. It
+/// bounds its mappings by itself.
 async fn bound_memory(process: &WorkerProcess, options: &SandboxOptions) -> (MemoryBound, Option<MemoryGroup>) {
     let max = memory::most_taken(options);
     let joined = match process.id() {
@@ -360,7 +357,7 @@ async fn bound_memory(process: &WorkerProcess, options: &SandboxOptions) -> (Mem
     }
 }
 
-/// Logs what the process says on stderr, within bounds, and reads past the rest.
+/// Logs the process's stderr within bounds, and skips the rest.
 async fn log(stderr: ChildStderr) {
     let mut stderr = BufReader::new(stderr);
     for _ in 0..MAX_LOG_LINES {

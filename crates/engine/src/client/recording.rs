@@ -1,7 +1,7 @@
-//! A recording from the engine's process, in the gateway's words.
+//! Translates a recording from the engine's process into the gateway's terms.
 //!
-//! To the process a tool is a place in what the run was granted, and what a call gave is known
-//! here. So its recording is checked as one that may come from anywhere, and written anew: with the
+//! The process knows a tool only as an index into its granted tools, and the results of calls are
+//! known here. So its recording is checked like one from anywhere, and written anew: with the
 //! tools' names, with the calls as they were made from here, and with digests of the outcome as it
 //! was received.
 
@@ -11,7 +11,7 @@ use belljar_model::{ByteSize, CallRecord, Limits, Outcome, Recorded};
 use belljar_recording::{Digests, End, Entry, Kept, Property, Recording, Server, Writer};
 use belljar_sandbox::{Directory, GrantedTool, Namespace, Program};
 
-/// What is known here of a run that was recorded there.
+/// What is known here of a run that the process recorded.
 pub(super) struct Known<'a> {
     pub(super) program: &'a Program,
     pub(super) limits: &'a Limits,
@@ -22,13 +22,13 @@ pub(super) struct Known<'a> {
     pub(super) outcome: &'a Outcome,
 }
 
-/// Why a recording is not that of the run.
+/// Why a recording does not belong to the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the process that ran the script recorded something else ({0})")]
 struct Foreign(&'static str);
 
 impl Known<'_> {
-    /// The recording of this run, made of what the process recorded.
+    /// The recording of this run, based on what the process recorded.
     pub(super) fn recording(&self, bytes: Vec<u8>, max: ByteSize) -> Recorded {
         let recording = match Recording::read(bytes) {
             Ok(recording) => recording,
@@ -101,7 +101,7 @@ impl Known<'_> {
         self.directories.get(namespace as usize)?.as_ref()
     }
 
-    /// The tool at a place, as the process names it.
+    /// The tool at an index of the process.
     fn tool(&self, namespace: &str, entry: &str) -> Option<&GrantedTool> {
         self.directory(namespace.parse().ok()?)?.tool(entry.parse().ok()?)
     }
@@ -124,7 +124,7 @@ mod tests {
 
     const MAX: ByteSize = ByteSize::mib(1);
 
-    /// What the process says of a run of one call, of the tool at a place.
+    /// The process's recording of a run of one call, of the tool at an index.
     fn said(source: &str, entry: &str) -> Vec<u8> {
         let start = Start {
             engine: EngineId { component: [1; 32], wasmtime: "1".to_owned() },

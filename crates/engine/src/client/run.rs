@@ -1,7 +1,7 @@
 //! One run, as the gateway's side sees it.
 //!
-//! What the run may do is decided here and not in the engine's process: which tools it was granted,
-//! how many calls it may make, what becomes of them. The calls of its outcome are those that were
+//! The gateway, not the engine's process, decides what the run may do: which tools it was granted,
+//! how many calls it may make, what happens to them. The calls of its outcome are those that were
 //! made from here.
 
 mod answers;
@@ -35,8 +35,8 @@ use crate::protocol::{
     to_worker,
 };
 
-/// Arguments up to so many bytes are looked at, and the call begun, where they are read. Larger
-/// ones take a task of their own, so that the calls of other runs do not wait for them.
+/// Calls with arguments up to this size begin where they are read. Larger ones get a task of their
+/// own, so that the calls of other runs do not wait for them.
 const AT_ONCE_BYTES: usize = 16 * 1024;
 
 /// A run under way.
@@ -47,7 +47,7 @@ pub(crate) struct Run {
     state: Mutex<RunState>,
 }
 
-/// What a run may do, and what is wanted of it.
+/// What a run may do, and what its caller wants.
 pub(crate) struct Terms {
     pub(crate) limits: Limits,
     pub(crate) tools: Arc<dyn Tools>,
@@ -55,22 +55,22 @@ pub(crate) struct Terms {
     /// Counts the arguments of its calls, their answers and their records.
     pub(crate) keeper: Keeper,
     pub(crate) max_recording: Option<ByteSize>,
-    /// Whether it repeats a recorded run: then it says what came of that, calls nothing and asks
-    /// nothing.
+    /// Whether it repeats a recorded run: then it reports the result of that, calls nothing and
+    /// asks nothing.
     pub(crate) is_replay: bool,
-    /// Whether somebody watches it from its beginning.
+    /// Whether it has listeners from the start.
     pub(crate) is_watched: bool,
 }
 
 struct RunState {
-    /// What the run has been told of, by the namespace's number.
+    /// The directories that the run has received, by the namespace's number.
     directories: Vec<Option<Arc<Directory>>>,
     /// Whether a question waits for its answer.
     is_asking: bool,
     /// The least number that the next call may have.
     next: u64,
     begun: u64,
-    /// Calls whose answer is not yet on its way.
+    /// Calls whose answer has not been sent yet.
     open: BTreeMap<u64, OpenCall>,
     /// Bytes of their arguments.
     held: u64,
@@ -79,15 +79,15 @@ struct RunState {
     /// What is sent to it unasked.
     allowance: Allowance,
     ended: BTreeMap<u64, CallRecord>,
-    /// What is told of it to those who watch.
+    /// What its listeners hear.
     watching: Watching,
     /// What the process recorded of the run.
     recorded: Option<Recorded>,
-    /// What came of the replay, if it is one.
+    /// The result of the replay, if it is one.
     replayed: Option<Replayed>,
-    /// Calls and questions under way; aborted when the run ends.
+    /// Tasks of calls and questions; aborted when the run ends.
     tasks: JoinSet<()>,
-    /// Taken when the run ends. No call is made and no question asked from then on.
+    /// Taken when the run ends. From then on no call is made and no question asked.
     ending: Option<oneshot::Sender<Result<Outcome, Lost>>>,
 }
 
@@ -101,7 +101,7 @@ struct OpenCall {
 }
 
 impl Run {
-    /// A run, and what it will end in.
+    /// A run, and its future result.
     pub(crate) fn new(
         number: u64,
         terms: Terms,
@@ -139,7 +139,7 @@ impl Run {
         self.terms.max_recording
     }
 
-    /// Takes a frame of the run that is not its end.
+    /// Handles a frame of the run that is not its end.
     pub(crate) fn take(self: &Arc<Self>, kind: u8, body: &[u8]) -> Result<(), Violation> {
         match kind {
             from_worker::REPLAYED if self.terms.is_replay => {
@@ -147,7 +147,7 @@ impl Run {
                 self.lock().replayed = Some(replayed);
                 Ok(())
             }
-            // A replay has nothing else to say, and nobody else has this.
+            // A replay has nothing else to report, and a normal run does not report this.
             _ if self.terms.is_replay || kind == from_worker::REPLAYED => Err(Violation::Kind(kind)),
             from_worker::CALL => self.begin_call(body),
             from_worker::STEP => self.take_step(body),
@@ -162,41 +162,41 @@ impl Run {
         }
     }
 
-    /// Takes the run's end.
+    /// Handles the run's end.
     pub(crate) fn end(&self, body: &[u8]) -> Result<(), Violation> {
         let outcome = from_worker::parse_outcome(body, &self.terms.limits)?;
         if let Some(ending) = self.lock().ending.take() {
-            // If nobody waits any more, nobody wants it.
+            // If nobody waits any more, the result is dropped.
             let _ = ending.send(Ok(outcome));
         }
         Ok(())
     }
 
-    /// Ends the run since its process has ended.
+    /// Ends the run because its process has ended.
     pub(crate) fn lose(&self, lost: Lost) {
         if let Some(ending) = self.lock().ending.take() {
             let _ = ending.send(Err(lost));
         }
     }
 
-    /// The most bytes that were held for it here at once.
+    /// The most bytes that were held here for it at once.
     pub(crate) fn peak_held(&self) -> u64 {
         self.terms.keeper.peak()
     }
 
-    /// What the process recorded, and what the run was told of its namespaces.
+    /// What the process recorded, and the directories that the run received.
     pub(crate) fn recorded(&self) -> (Option<Recorded>, Vec<Option<Arc<Directory>>>) {
         let mut state = self.lock();
         (state.recorded.take(), state.directories.clone())
     }
 
-    /// What came of the replay, if it was one.
+    /// The result of the replay, if it was one.
     pub(crate) fn replayed(&self) -> Option<Replayed> {
         self.lock().replayed.take()
     }
 
-    /// Aborts what is under way, and gives the calls that were made, by their numbers: first those
-    /// whose answers the script got, in that order.
+    /// Aborts everything under way, and returns the calls by number: first those whose answers the
+    /// script got, in that order.
     pub(crate) fn close(&self, order: &[u64]) -> Vec<(u64, CallRecord)> {
         let mut state = self.lock();
         state.ending = None;
@@ -266,7 +266,7 @@ impl Run {
             });
             return Ok(());
         }
-        // Many a tool has its answer at hand, or needs no more than to send its request.
+        // Many tools can answer at once, or only need to send a request.
         let Terms { tools, limits, keeper, .. } = &self.terms;
         let mut called = apart::call(tools.clone(), number, tool, call.arguments, limits, keeper, parked);
         match called.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
@@ -296,7 +296,7 @@ impl Run {
             let found = found.as_ref().map(Found::as_str).map_err(String::as_str);
             let bytes = found.map_or_else(str::len, str::len);
             if let Some(room) = run.outbox.room_for(bytes).await {
-                // Before it is answered: the next question may come at once.
+                // Before it is answered, since the next question may come at once.
                 run.lock().is_asking = false;
                 run.tell_watched();
                 run.outbox.send_in(room, to_worker::answer(run.number, found), None);
@@ -318,8 +318,8 @@ impl Run {
         Ok(())
     }
 
-    /// Tells the process where somebody begins to watch, or nobody does any more. What it is sent
-    /// next it works off as one that is watched.
+    /// Tells the process when listeners appear or are gone. It treats whatever it is sent
+    /// afterwards accordingly.
     fn tell_watched(&self) {
         let is_watched = self.terms.tools.is_watched();
         let mut state = self.lock();
@@ -359,7 +359,7 @@ impl Run {
 
     fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
         let mut state = self.lock();
-        // One whose run has ended would never be aborted.
+        // A task of a run that has ended would never be aborted.
         if state.ending.is_some() {
             while state.tasks.try_join_next().is_some() {}
             state.tasks.spawn(task);

@@ -1,8 +1,8 @@
-//! Which runs a process has been given, and how many there may be.
+//! The runs that a process has been given, and how many there may be.
 //!
-//! The process has its own queue and its own slots, and keeps to them. That it does is not believed
-//! here: what a run may hold on this side is bounded, so the runs for which something is held are
-//! too.
+//! The process has its own queue and slots, and should keep to them. The gateway does not trust
+//! that: what a run may hold on this side is bounded, so the number of runs that hold something is
+//! bounded too.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -19,10 +19,10 @@ use super::{
 };
 use crate::protocol::{bounds, from_worker};
 
-/// Runs beyond slots and queue that may be on their way to the process or back: it decides which of
-/// them are sent away.
+/// Runs beyond slots and queue that may be on their way to the process or back; the process decides
+/// which of them are rejected.
 const MAX_IN_TRANSIT: usize = 256;
-/// When to try again where not even these have a place.
+/// When to try again if not even these places are free.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 
 /// Places for runs.
@@ -31,7 +31,7 @@ pub(super) struct Places {
     max_queued: u64,
 }
 
-/// A place, free again when it is dropped.
+/// A place, which is freed when this is dropped.
 pub(super) struct Place(#[expect(dead_code, reason = "held for its drop")] OwnedSemaphorePermit);
 
 impl Places {
@@ -60,7 +60,7 @@ pub(super) struct Runs {
     max_live: u64,
     /// Runs that have called or asked, and have not ended.
     live: u64,
-    /// Why the process has ended, or is about to be.
+    /// Why the process has ended, or is about to be ended.
     lost: Option<Lost>,
     is_closed: bool,
 }
@@ -75,7 +75,7 @@ enum EntryState {
         run: Arc<Run>,
         has_begun: bool,
     },
-    /// Nobody waits for it any more, and the process has not yet said that it is gone.
+    /// A dropped run of which the process has not yet reported the end.
     Dropped {
         limits: Limits,
         max_recording: Option<ByteSize>,
@@ -85,15 +85,14 @@ enum EntryState {
 
 impl Runs {
     pub(super) fn new(options: &SandboxOptions) -> Self {
-        // A slot is free a moment before its run's end is told, by the thread that ran it. The
-        // process has one for each run that can compute.
+        // The thread that ran a script frees its slot a moment before it reports the run's end.
+        // There is one such run for each run that can compute.
         let untold = u64::from(options.max_computing.max(1));
         let max_live = u64::from(options.max_live).saturating_add(untold);
         Self { known: HashMap::new(), last: 0, max_live, live: 0, lost: None, is_closed: false }
     }
 
-    /// Begins a run under a number of its own. Not where the process is lost, or takes none any
-    /// more.
+    /// Begins a run under a number of its own, unless the process is lost or takes none any more.
     pub(super) fn begin<T>(&mut self, place: Place, begin: impl FnOnce(u64) -> (Arc<Run>, T)) -> Option<(Arc<Run>, T)> {
         if !self.is_open() {
             return None;
@@ -105,8 +104,8 @@ impl Runs {
         Some((run, ended))
     }
 
-    /// The run to which a frame of this kind belongs, unless it was dropped, and the most bytes of
-    /// the frame's body.
+    /// The run to which a frame of this kind belongs, unless it was dropped, and the maximum size
+    /// of the frame's body.
     pub(super) fn find(&mut self, number: u64, kind: u8) -> Result<(Option<Arc<Run>>, Option<u64>), Violation> {
         let entry = self.known.get_mut(&number).ok_or(Violation::Run)?;
         match &mut entry.state {
@@ -126,7 +125,7 @@ impl Runs {
         }
     }
 
-    /// Nobody waits for a run any more. False where the process has nothing to give up.
+    /// Drops a run that nobody waits for. Returns false if the process has nothing to give up.
     pub(super) fn give_up(&mut self, number: u64) -> bool {
         let Some(entry) = self.known.get_mut(&number) else { return false };
         let EntryState::Live { run, has_begun } = &entry.state else { return false };
@@ -139,14 +138,14 @@ impl Runs {
         true
     }
 
-    /// A run has ended, or is gone.
+    /// Removes a run that has ended, or is gone.
     pub(super) fn remove(&mut self, number: u64) {
         if let Some(Entry { state: EntryState::Live { has_begun: true, .. }, .. }) = self.known.remove(&number) {
             self.live -= 1;
         }
     }
 
-    /// When the first run was dropped that is not gone yet.
+    /// When the first run that still exists in the process was dropped.
     pub(super) fn first_dropped(&self) -> Option<Instant> {
         let dropped = self.known.values().filter_map(|entry| match entry.state {
             EntryState::Dropped { since, .. } => Some(since),
@@ -160,12 +159,12 @@ impl Runs {
         self.lost.is_none() && !self.is_closed
     }
 
-    /// No run is begun any more. Why is not known yet.
+    /// Lets no further run begin. The reason is not known yet.
     pub(super) fn close(&mut self) {
         self.is_closed = true;
     }
 
-    /// The process is about to be ended. The first reason holds.
+    /// The process is about to be ended. The first reason counts.
     pub(super) fn condemn(&mut self, why: Lost) {
         self.lost.get_or_insert(why);
     }
@@ -174,7 +173,7 @@ impl Runs {
         self.lost.clone()
     }
 
-    /// Forgets all runs, and gives those that somebody waits for, with the reason that holds.
+    /// Forgets all runs, and returns those with waiters, with the reason that counts.
     pub(super) fn lose_all(&mut self, lost: &Lost) -> (Vec<Arc<Run>>, Lost) {
         let lost = self.lost.get_or_insert_with(|| lost.clone()).clone();
         self.live = 0;

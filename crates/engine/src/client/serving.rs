@@ -1,12 +1,11 @@
-//! The promise that runs do not outlive the task that serves their process.
+//! Guarantees that runs do not outlive the task that serves their process.
 
 use std::{sync::Arc, thread};
 
 use super::{connection::Connection, lost::Lost};
 
-/// Held by the task that serves a process. Ends the process's runs when it is dropped: also where
-/// the task panics or is aborted, because runs that wait for a process that nobody listens to would
-/// wait for ever.
+/// Held by the task that serves a process. Dropping it ends the process's runs, also if the task
+/// panics or is aborted: otherwise they would wait for ever.
 pub(super) struct Serving {
     connection: Arc<Connection>,
     pid: Option<u32>,

@@ -1,4 +1,4 @@
-//! What the gateway's side bears of an engine process in which an attacker speaks.
+//! The gateway's side withstands an engine process that an attacker controls.
 
 mod answers;
 mod bounds;
@@ -37,10 +37,10 @@ use crate::protocol::{
     to_worker,
 };
 
-/// A ceiling against hanging.
+/// A guard against hanging.
 const MOMENT: Duration = Duration::from_secs(30);
 
-/// The other side, which says whatever a test wants.
+/// The other side, which sends whatever a test wants.
 struct Fake {
     hears: Receiver,
     says: Sender,
@@ -48,11 +48,11 @@ struct Fake {
 
 impl Fake {
     async fn say(&mut self, bytes: &[u8]) {
-        // One that was ended has nobody to talk to.
+        // A process that was ended has nobody to talk to.
         let _ = self.says.write_all(bytes).await;
     }
 
-    /// The next frame of this kind; others are passed over.
+    /// The next frame of this kind; others are skipped.
     async fn hear(&mut self, kind: u8) -> Vec<u8> {
         loop {
             let header = Header::read(&mut self.hears).await.expect("a pipe").expect("a frame");
@@ -136,7 +136,8 @@ fn begun_with_keeper(
     })
 }
 
-/// A connection whose process reads nothing, with a run whose source leaves no room for another's.
+/// A connection whose process reads nothing, with a run whose source leaves no room for that of
+/// another.
 async fn full(limits: Limits) -> (Arc<Connection>, JoinHandle<Lost>, Fake, JoinHandle<Option<Outcome>>) {
     let (connection, serving, fake) = connected();
     let first = begun_with(&connection, " ".repeat(16 << 20), limits, tools(), std::future::pending());
@@ -146,7 +147,7 @@ async fn full(limits: Limits) -> (Arc<Connection>, JoinHandle<Lost>, Fake, JoinH
     (connection, serving, fake, first)
 }
 
-/// A pipe that panics where it is read.
+/// A pipe that panics when it is read.
 struct Panics;
 
 impl AsyncRead for Panics {
@@ -188,7 +189,7 @@ fn claim(kind: u8, run: u64, length: u32) -> Vec<u8> {
     claimed
 }
 
-/// Says `frames` once the run has the directory of server `a` (quick, never), and gives what became
+/// Sends `frames` once the run has the directory of server `a` (quick, never), and returns the fate
 /// of process and run.
 async fn after(frames: Vec<Vec<u8>>, limits: Limits) -> (Lost, Outcome) {
     let (connection, serving, mut fake) = connected();
@@ -281,7 +282,7 @@ async fn a_run_whose_process_ends_keeps_the_calls_that_were_made() {
     fake.say(&call(1, 0, 0)).await;
     fake.hear(to_worker::CALL_ANSWER).await;
     fake.say(&call(3, 0, 1)).await;
-    // The answer to this one says that the one before it has begun.
+    // The answer to this one shows that the previous one has begun.
     fake.say(&call(4, 0, 0)).await;
     fake.hear(to_worker::CALL_ANSWER).await;
     drop(fake);
@@ -308,7 +309,7 @@ async fn calls_stand_in_the_order_of_their_answers_and_none_can_be_hidden() {
             fake.hear(to_worker::CALL_ANSWER).await;
         }
     }
-    // It says nothing of number 9, and something of one that never was.
+    // It omits number 9, and mentions one that never existed.
     fake.say(&outcome(Ok(JsonText::null()), vec![5, 77, 1])).await;
     let outcome = run.await.expect("no panic").expect("it had begun");
     assert_eq!(outcome.order, [5, 77, 1]);
@@ -337,7 +338,7 @@ async fn what_a_dropped_run_still_says_is_passed_over_until_it_is_gone() {
     let value = Outcome { result: Ok(JsonText::null()), ..Outcome::refused(RunError::new(ErrorKind::Internal, "")) };
     fake.say(&from_worker::outcome(2, &value)).await;
     assert!(next.await.expect("no panic").expect("it had begun").is_ok());
-    // From now on, number 1 is nobody's.
+    // From now on, number 1 belongs to nobody.
     fake.say(&call(3, 0, 0)).await;
     assert_eq!(serving.await.expect("no panic"), Lost::Violated(Violation::Run));
 }
@@ -438,7 +439,8 @@ async fn a_process_that_reads_nothing_is_ended_when_a_run_has_waited_its_time_fo
     let patient = Limits { timeout: Duration::from_secs(3600), ..Limits::default() };
     let (connection, serving, _fake, first) = full(patient).await;
     let second = begun(&connection, Limits { timeout: Duration::from_secs(1), ..Limits::default() });
-    // As long as the first has time, the second has none: nobody else can have ended the process.
+    // As long as the first has time, the second has none, so only the first can have ended the
+    // process.
     let second = timeout(Duration::from_secs(60), second).await.expect("it ends").expect("no panic");
     let error = second.expect("its time is over").result.expect_err("it was lost");
     assert!(error.message.contains("had not ended a run"), "{}", error.message);

@@ -1,21 +1,21 @@
-//! What a process tells of a run to those who watch it.
+//! The steps of a run that a process reports to its listeners.
 //!
-//! It tells steps when it was asked to, in their order, and no more of them than a run may have:
-//! whatever speaks there, views hear no more of it than of a run in this process.
+//! It reports steps only when it was asked to, in order, and no more of them than a run may have.
+//! So listeners hear no more of it than of a run in this process.
 
 use belljar_model::{Limits, RunStep};
 
 use super::lost::Violation;
 use crate::protocol::from_worker::{CUT, MAX_ORDER};
 
-/// What is told of one run.
+/// What is reported of one run.
 pub(super) struct Watching {
-    /// What the process was told last: whether anybody watches.
+    /// What the process was told last: whether there are listeners.
     is_watched: bool,
-    /// Whether it was ever asked to tell. What it said before it heard that nobody watches any more
-    /// may come later.
+    /// Whether it was ever asked to report. Steps that it sent before it learned that the listeners
+    /// are gone may come later.
     was_asked: bool,
-    /// How far the run has got, by what was told: queued, admitted, started, or inside of its
+    /// How far the run has got, according to the reports: queued, admitted, started, or inside its
     /// script.
     reached: u8,
     logs: u64,
@@ -23,18 +23,18 @@ pub(super) struct Watching {
 }
 
 impl Watching {
-    /// Of a run that is about to begin.
+    /// For a run that is about to begin.
     pub(super) fn new(is_watched: bool) -> Self {
         Self { is_watched, was_asked: is_watched, reached: 0, logs: 0, handed_over: 0 }
     }
 
-    /// What the process is to be told, if that is news to it.
+    /// What to tell the process, if it does not know it yet.
     pub(super) fn news(&mut self, is_watched: bool) -> Option<bool> {
         self.was_asked |= is_watched;
         (std::mem::replace(&mut self.is_watched, is_watched) != is_watched).then_some(is_watched)
     }
 
-    /// Takes a step that the process tells.
+    /// Handles a step that the process reports.
     pub(super) fn take(&mut self, step: &RunStep, limits: &Limits) -> Result<(), Violation> {
         if !self.was_asked {
             return Err(Violation::Unwatched);
@@ -48,7 +48,7 @@ impl Watching {
             RunStep::Admitted => 2,
             RunStep::Started => 3,
             RunStep::Log { .. } | RunStep::HandedOver { .. } => 4,
-            // It tells no other.
+            // It reports no other kind.
             _ => return Err(Violation::Steps),
         };
         // The first three happen once. Some may have happened before it was asked.

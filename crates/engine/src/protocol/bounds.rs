@@ -1,5 +1,5 @@
-//! How long a frame of the engine's process may be. It is known before anything is allocated for
-//! one.
+//! The maximum size of a frame from the engine's process, known before anything is allocated for
+//! it.
 
 use belljar_model::{ByteSize, Limits, RunStep};
 
@@ -11,8 +11,8 @@ use super::{
     replayed,
 };
 
-/// The most bytes of a body of this kind, of a run with these limits, whose recording may have so
-/// many bytes. None where the kind does not belong to a run.
+/// The most bytes of a body of this kind, for a run with these limits and this bound for its
+/// recording. `None` if the kind does not belong to a run.
 pub(crate) fn bound(kind: u8, limits: &Limits, max_recording: Option<ByteSize>) -> Option<u64> {
     Some(match kind {
         REPLAYED => replayed::MAX_BODY,

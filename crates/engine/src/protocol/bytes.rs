@@ -7,17 +7,17 @@ use super::{Malformed, frame::HEADER_BYTES};
 pub(crate) struct Writer(Vec<u8>);
 
 impl Writer {
-    /// A frame whose body has about so many bytes. It is written behind its header, so that nothing
-    /// is copied for it.
+    /// A frame with a body of about this size. The body is written behind its header, so that
+    /// nothing is copied.
     pub(crate) fn frame(kind: u8, run: u64, bytes: usize) -> Self {
         let mut writer = Self(Vec::with_capacity(HEADER_BYTES + bytes));
-        // The length, which `finish_frame` knows.
+        // The length, which `finish_frame` fills in.
         writer.u32(0).byte(kind).u64(run);
         writer
     }
 
-    /// The frame. A body that is longer than a header can say is cut short here and refused there;
-    /// no limit of a run allows one.
+    /// The frame. A body that is longer than a header can express is cut here and refused there; no
+    /// limit of a run allows one.
     pub(crate) fn finish_frame(&mut self) -> Vec<u8> {
         let mut frame = self.finish();
         let length = u32::try_from(frame.len().saturating_sub(HEADER_BYTES)).unwrap_or(u32::MAX).to_le_bytes();
@@ -55,7 +55,7 @@ impl Writer {
         self.u64(value.len() as u64).raw(value.as_bytes())
     }
 
-    /// A flag, and what there is.
+    /// A flag, and the value if there is one.
     pub(crate) fn option<T>(&mut self, value: Option<T>, write: impl FnOnce(&mut Self, T)) -> &mut Self {
         self.flag(value.is_some());
         if let Some(value) = value {
@@ -70,8 +70,8 @@ impl Writer {
         })
     }
 
-    /// Numbers that mostly follow each other: each as its distance from the one before, in as few
-    /// bytes as it takes.
+    /// Numbers that mostly follow each other: each as the distance from the previous one, in as few
+    /// bytes as possible.
     pub(crate) fn numbers(&mut self, values: &[u64]) -> &mut Self {
         self.u64(values.len() as u64);
         let mut last = 0_u64;
@@ -93,7 +93,7 @@ impl Writer {
     }
 }
 
-/// Reads fields, of whoever wrote them. Nothing is allocated beyond the bytes that are there.
+/// Reads fields from any source. It never allocates more than the bytes that are there.
 pub(crate) struct Reader<'body>(&'body [u8]);
 
 impl<'body> Reader<'body> {
@@ -107,7 +107,7 @@ impl<'body> Reader<'body> {
         Ok(taken)
     }
 
-    /// All that is left.
+    /// All remaining bytes.
     pub(crate) fn rest(&mut self) -> &'body [u8] {
         std::mem::take(&mut self.0)
     }
@@ -148,7 +148,7 @@ impl<'body> Reader<'body> {
         std::str::from_utf8(self.raw(length)?).map_err(|_| Malformed::Text)
     }
 
-    /// A text of whatever length the frame has room for.
+    /// A text of any length that fits into the frame.
     pub(crate) fn any_text(&mut self) -> Result<String, Malformed> {
         self.text(u64::MAX).map(str::to_owned)
     }
@@ -167,7 +167,7 @@ impl<'body> Reader<'body> {
     /// What [`Writer::numbers`] wrote: at most `max` of them.
     pub(crate) fn numbers(&mut self, max: u64) -> Result<Vec<u64>, Malformed> {
         let count = self.count(max)?;
-        // Each takes a byte at least, so a count that lies cannot make this large.
+        // Each takes at least a byte, so a false count cannot make this large.
         let mut values = Vec::with_capacity(usize::try_from(count).map_or(0, |count| count.min(self.0.len())));
         let mut last = 0_u64;
         for _ in 0..count {
@@ -187,7 +187,7 @@ impl<'body> Reader<'body> {
         Ok(values)
     }
 
-    /// The end of the frame, where the fields end too.
+    /// The end of the frame must be the end of the fields.
     pub(crate) fn end(self) -> Result<(), Malformed> {
         if self.0.is_empty() { Ok(()) } else { Err(Malformed::Long) }
     }

@@ -7,12 +7,12 @@ use tokio::io::{AsyncRead, AsyncReadExt as _};
 /// Body length (4), kind (1), run (8).
 pub(crate) const HEADER_BYTES: usize = 13;
 
-/// What a frame is about, before its body is read.
+/// A frame's header, before its body is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Header {
     pub(crate) length: u32,
     pub(crate) kind: u8,
-    /// The run that it belongs to; 0 where it belongs to none.
+    /// The run that it belongs to; 0 for none.
     pub(crate) run: u64,
 }
 
@@ -32,10 +32,10 @@ impl Header {
         }
     }
 
-    /// The next header, or none where the other side has ended.
+    /// The next header, or `None` if the other side has ended.
     ///
     /// # Cancellation
-    /// Bytes may be lost: whoever drops this must not read on.
+    /// Bytes may be lost: after dropping this, do not read on.
     pub(crate) async fn read(from: &mut (impl AsyncRead + Unpin)) -> io::Result<Option<Self>> {
         let mut bytes = [0; HEADER_BYTES];
         match from.read_exact(&mut bytes).await {
@@ -45,14 +45,14 @@ impl Header {
         }
     }
 
-    /// Its body. The caller has found the length to be one that it wants to hold.
+    /// Its body. The caller has accepted its length.
     pub(crate) async fn body(&self, from: &mut (impl AsyncRead + Unpin)) -> io::Result<Vec<u8>> {
         let mut body = vec![0; self.length as usize];
         from.read_exact(&mut body).await?;
         Ok(body)
     }
 
-    /// Reads past its body and keeps nothing of it.
+    /// Skips its body.
     pub(crate) async fn skip(&self, from: &mut (impl AsyncRead + Unpin)) -> io::Result<()> {
         let mut body = from.take(u64::from(self.length));
         let skipped = tokio::io::copy(&mut body, &mut tokio::io::sink()).await?;

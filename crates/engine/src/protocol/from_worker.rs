@@ -1,4 +1,4 @@
-//! What the engine's process says to the gateway, which believes nothing of it.
+//! The messages of the engine's process to the gateway, which trusts none of them.
 
 use belljar_model::{
     ErrorKind, JsonBounds, JsonText, LimitHit, LimitName, Limits, LogEntry, LogLevel, MissingTool, Outcome, Recorded,
@@ -10,9 +10,9 @@ use super::{
     bytes::{Reader, Writer},
 };
 
-/// The engine is set up, and the walls stand.
+/// The engine and the walls are ready.
 pub(crate) const READY: u8 = 1;
-/// They do not, and why.
+/// They are not, and why.
 pub(crate) const FAILED: u8 = 2;
 /// Which tools has this namespace?
 pub(crate) const DIRECTORY: u8 = 3;
@@ -24,25 +24,25 @@ pub(crate) const DESCRIBE: u8 = 6;
 pub(crate) const CALL: u8 = 7;
 /// A run has ended.
 pub(crate) const OUTCOME: u8 = 8;
-/// A run that was dropped is gone.
+/// A dropped run is gone.
 pub(crate) const GONE: u8 = 9;
 /// There is room for an answer that waits: it may be sent.
 pub(crate) const TAKE: u8 = 10;
-/// Nobody waits any more for an answer that waits.
+/// Nobody waits any more for a waiting answer.
 pub(crate) const FORGET: u8 = 11;
 /// What a run took in. Its end follows.
 pub(crate) const RECORDING: u8 = 12;
-/// What came of a recorded run that was repeated. Its outcome follows.
+/// The result of a replay. Its outcome follows.
 pub(crate) const REPLAYED: u8 = 13;
-/// A step of a run that somebody watches.
+/// A step of a run with listeners.
 pub(crate) const STEP: u8 = 14;
-/// Does anything certainly stand against a call?
+/// Is any of these calls certain to fail?
 pub(crate) const PLAN: u8 = 15;
 pub(crate) const ROUTE: u8 = 16;
 
 /// Bytes of the reason of [`FAILED`].
 pub(crate) const MAX_REASON: u64 = 64 * 1024;
-/// Bytes of a query, a name or a path: the sandbox cuts them to a fraction of it.
+/// Bytes of a query, a name or a path: the sandbox cuts them to much less.
 pub(super) const MAX_QUESTION: u64 = 64 * 1024;
 /// Bytes of one of an error's texts: the sandbox cuts those of the script to 8 KiB.
 pub(super) const MAX_ERROR_TEXT: u64 = 64 * 1024;
@@ -53,9 +53,9 @@ pub(super) const MAX_USAGE: u64 = 8 * 1024;
 pub(crate) const MAX_ORDER: u64 = 1_000_000;
 /// The most bytes that one of them takes.
 pub(super) const ORDER_ENTRY: u64 = 10;
-/// Fields of fixed size, in any frame.
+/// Total size of the fields of fixed size, in any frame.
 pub(super) const FIXED: u64 = 1024;
-/// The entry that says that logs were cut is beyond their limits.
+/// The entry that says that logs were cut is not counted in their limits.
 pub(crate) const CUT: (u64, u64) = (1024, 1);
 /// A log entry's level and length.
 pub(super) const LOG_HEADER: u64 = 9;
@@ -76,8 +76,8 @@ pub(crate) fn gone(run: u64) -> Vec<u8> {
     Writer::frame(GONE, run, 0).finish_frame()
 }
 
-/// A question about the tools. There is at most one of a run at a time: the script stands still
-/// until it is answered.
+/// A question about the tools. A run has at most one at a time: the script does not continue until
+/// it is answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Question {
     Directory(u32),
@@ -116,16 +116,16 @@ pub(crate) fn parse_question(kind: u8, body: &[u8]) -> Result<Question, Malforme
     Ok(question)
 }
 
-/// A call as it begins. The tool is named by its place in what the run was granted.
+/// A call that begins. The tool is given by its index among the run's granted tools.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Call {
     /// The call's number among the calls and timers of the run.
     pub(crate) number: u64,
     pub(crate) namespace: u32,
     pub(crate) entry: u32,
-    /// How much was admitted so far of the answers that came unasked, all together.
+    /// How many bytes of the unasked answers have found room so far, in total.
     pub(crate) admitted: u64,
-    /// JSON, which has yet to be looked at.
+    /// JSON, not parsed yet.
     pub(crate) arguments: String,
 }
 
@@ -147,7 +147,7 @@ pub(crate) fn parse_call(body: &[u8], limits: &Limits) -> Result<Call, Malformed
     Ok(call)
 }
 
-/// An answer is asked for.
+/// A request for an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Take {
     /// The number of its call.
@@ -184,7 +184,7 @@ const STARTED: u8 = 2;
 const LOG: u8 = 3;
 const HANDED_OVER: u8 = 4;
 
-/// A step of a run; nothing where it is one that only the gateway knows of.
+/// A step of a run, or `None` for a step that only the gateway knows of.
 pub(crate) fn step(run: u64, step: &RunStep) -> Option<Vec<u8>> {
     let mut body = Writer::frame(STEP, run, 16);
     match step {
@@ -215,7 +215,7 @@ pub(crate) fn parse_step(body: &[u8]) -> Result<RunStep, Malformed> {
     Ok(step)
 }
 
-/// What there is of a run that was to be recorded.
+/// The recording of a run, if there is one.
 pub(crate) fn recording(run: u64, recorded: &Recorded) -> Vec<u8> {
     match recorded {
         Recorded::Whole(bytes) => Writer::frame(RECORDING, run, bytes.len() + 1).flag(true).raw(bytes).finish_frame(),
@@ -235,7 +235,7 @@ pub(crate) fn parse_recording(body: &[u8]) -> Result<Recorded, Malformed> {
     Ok(Recorded::NotReplayable { reason })
 }
 
-/// An outcome but for its calls, which the gateway has made itself and knows.
+/// An outcome without its calls, which the gateway has made itself.
 pub(crate) fn outcome(run: u64, outcome: &Outcome) -> Vec<u8> {
     let value = outcome.result.as_ref().map_or(0, |value| value.as_str().len());
     let mut body = Writer::frame(OUTCOME, run, value + 1024);
@@ -294,7 +294,7 @@ fn level(reader: &mut Reader<'_>) -> Result<LogLevel, Malformed> {
 }
 
 fn write_error<'writer>(body: &'writer mut Writer, error: &RunError) -> &'writer mut Writer {
-    // Whether it is recoverable follows from its kind.
+    // The kind decides whether it is recoverable.
     let RunError {
         kind,
         message,

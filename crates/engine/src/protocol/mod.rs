@@ -1,13 +1,13 @@
-//! What the gateway and the engine's process say to each other.
+//! The messages between the gateway and the engine's process.
 //!
 //! Frames go both ways over two pipes: a header of [`frame::HEADER_BYTES`] (the body's length, the
-//! kind, the run), then the body. Bodies are fields one after the other: numbers as little-endian
-//! bytes, texts with their length in front ([`bytes`]).
+//! kind, the run), then the body. A body is a sequence of fields: numbers as little-endian bytes,
+//! texts with their length in front ([`bytes`]).
 //!
-//! The two directions are not alike. The process believes the gateway. The gateway believes
-//! nothing: should there be a hole in the WebAssembly engine, an attacker speaks here. So every
-//! length is checked before anything is allocated ([`bounds::bound`]), tools are named by their
-//! place in what the run was granted, and whatever does not follow the rules ends the process.
+//! The two directions differ. The process trusts the gateway. The gateway trusts nothing: if there
+//! is a hole in the WebAssembly engine, an attacker speaks here. So every length is checked before
+//! anything is allocated ([`bounds::bound`]), tools are given by their index among the run's
+//! granted tools, and whatever does not follow the rules ends the process.
 
 pub(crate) mod bounds;
 pub(crate) mod bytes;
@@ -17,7 +17,7 @@ pub(crate) mod outbox;
 pub(crate) mod replayed;
 pub(crate) mod to_worker;
 
-/// Why a frame is not one.
+/// Why a frame is malformed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Malformed {
     #[error("a field ends after the frame does")]

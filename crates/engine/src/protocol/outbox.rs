@@ -1,8 +1,8 @@
-//! Sending frames from anywhere, without waiting for the other side.
+//! Sends frames from anywhere, without waiting for the other side.
 //!
-//! A frame is written by whoever sends it where the pipe takes it at once, since handing it to a
-//! task of its own costs a switch of threads. What the pipe has no room for is written by
-//! [`Outbox::flush`], a task that the pipe's owner keeps running.
+//! The sender writes a frame itself if the pipe takes it at once, since handing it to another task
+//! costs a switch of threads. What the pipe has no room for is written by [`Outbox::flush`], a task
+//! that the pipe's owner keeps running.
 
 use std::{collections::VecDeque, io, sync::Arc};
 
@@ -14,8 +14,8 @@ use tokio::{
     sync::{Notify, OwnedSemaphorePermit, Semaphore},
 };
 
-/// The bytes of large frames (answers, sources) that may wait for the pipe: further senders wait
-/// with theirs in hand. 16 MiB, three of the largest answers.
+/// The bytes of large frames (answers, sources) that may be queued; further senders wait with their
+/// frames. 16 MiB, three of the largest answers.
 const WAITING_KIB: u32 = 16 * 1024;
 
 /// Our end of the pipe to the other side.
@@ -57,23 +57,23 @@ impl Outbox {
         self.room.clone().acquire_many_owned(kib(bytes)).await.ok().map(Room)
     }
 
-    /// The same where there is no need to wait.
+    /// The same without waiting.
     pub(crate) fn room_now(&self, bytes: usize) -> Option<Room> {
         self.room.clone().try_acquire_many_owned(kib(bytes)).ok().map(Room)
     }
 
-    /// Sends a frame for which there is room. What it holds is counted until it is written.
+    /// Sends a frame for which room was reserved. It counts until it is written.
     pub(crate) fn send_in(&self, room: Room, frame: Vec<u8>, counted: Option<Counted>) {
         self.push(frame, (Some(room.0), counted));
     }
 
-    /// Sends a small frame at once. There are a few of them for each run and each of its calls,
-    /// which are bounded themselves.
+    /// Sends a small frame at once. There are only a few for each run and each of its calls, whose
+    /// numbers are bounded.
     pub(crate) fn send(&self, frame: Vec<u8>) {
         self.push(frame, (None, None));
     }
 
-    /// Sends an answer at once, for which its run has an allowance.
+    /// Sends an answer at once, within the allowance of its run.
     pub(crate) fn send_counted(&self, frame: Vec<u8>, counted: Counted) {
         self.push(frame, (None, Some(counted)));
     }
@@ -84,17 +84,17 @@ impl Outbox {
             return;
         }
         queue.frames.push_back(Waiting { bytes, written: 0, _until_written: until_written });
-        // Where frames wait already, the task is at it.
+        // If frames are queued already, the task writes them.
         if queue.frames.len() == 1 && !self.write_some(&mut queue) {
             self.has_more.notify_one();
         }
     }
 
-    /// Writes what waits whenever the pipe takes it. Ends when the other side reads no more, also
-    /// where nothing waits.
+    /// Writes queued frames whenever the pipe takes them. Completes when the other side reads no
+    /// more, even if nothing is queued.
     pub(crate) async fn flush(&self) -> io::Error {
         let error = tokio::select! {
-            // The end of a pipe to which nobody listens is in error at once.
+            // If nobody reads from a pipe, its other end reports an error at once.
             closed = self.pipe.ready(Interest::ERROR) => {
                 closed.err().unwrap_or_else(|| io::ErrorKind::BrokenPipe.into())
             }
@@ -122,8 +122,7 @@ impl Outbox {
         }
     }
 
-    /// Drops what waits, and sends nothing more. Whoever waits for room is told that there will be
-    /// none.
+    /// Drops the queue, and sends nothing more. Waiters for room are told that there will be none.
     pub(crate) fn end(&self) {
         self.room.close();
         self.close();
@@ -135,7 +134,7 @@ impl Outbox {
         queue.frames.clear();
     }
 
-    /// Writes as much as the pipe takes, and says whether that was all.
+    /// Writes as much as the pipe takes, and returns whether that was all.
     fn write_some(&self, queue: &mut Queue) -> bool {
         while let Some(first) = queue.frames.front_mut() {
             let left = first.bytes.get(first.written..).unwrap_or_default();
@@ -147,7 +146,7 @@ impl Outbox {
                 Ok(written) => first.written += written,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return false,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                // Whoever reads from the other side finds out why.
+                // The reader of the other pipe finds out why.
                 Err(_) => {
                     queue.is_closed = true;
                     queue.frames.clear();
@@ -169,7 +168,7 @@ impl Outbox {
     }
 }
 
-/// The room that a frame takes. One that is larger than all of it goes alone.
+/// The room that a frame takes. A frame that is larger than the whole room is sent alone.
 fn kib(bytes: usize) -> u32 {
     u32::try_from(bytes.div_ceil(1024)).unwrap_or(u32::MAX).clamp(1, WAITING_KIB)
 }

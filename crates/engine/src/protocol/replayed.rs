@@ -1,9 +1,8 @@
-//! What the engine's process says of a recorded run that it repeated, or of another script over its
-//! answers.
+//! The process's report on a replayed run, or on another script over recorded answers.
 //!
-//! It says so in two frames: how that went and which calls there were, then the outcome, as that of
-//! any run. A recording may come from anywhere, and its texts are as long as somebody made them:
-//! the process cuts what it says of them, so that no recording makes it break a rule.
+//! It consists of two frames: the result and the calls, then the outcome like that of any run. A
+//! recording may come from anywhere, with texts of any length: the process cuts them in its report,
+//! so that no recording makes it break a rule.
 
 use belljar_model::{CallRecord, Effect, ErrorKind, MissingTool, Outcome, RunError};
 use belljar_sandbox::ReplayError;
@@ -16,7 +15,7 @@ use super::{
 
 /// Bytes of the names and errors of all calls. Recorded runs have some hundred bytes a call.
 const MAX_CALLS_BYTES: u64 = 64 << 20;
-/// Bytes of one text that is said of a recording.
+/// Bytes of one text from a recording.
 const MAX_TEXT: usize = 32 * 1024;
 /// Fields of fixed size.
 const FIXED: u64 = 1024;
@@ -24,7 +23,7 @@ const FIXED: u64 = 1024;
 /// The most bytes of a body.
 pub(crate) const MAX_BODY: u64 = MAX_CALLS_BYTES + MAX_TEXT as u64 + FIXED;
 
-/// How it went.
+/// The result.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Replayed {
     pub(crate) verdict: Verdict,
@@ -32,17 +31,17 @@ pub(crate) struct Replayed {
     pub(crate) calls: Vec<CallRecord>,
 }
 
-/// What the outcome that follows is.
+/// Which outcome follows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// That of the replay.
+    /// The replay's outcome.
     Ended,
     /// An error that says why there is none.
     Refused,
-    /// An error with the limit on time that the replay met.
+    /// An error with the time limit that the replay reached.
     Overdue,
-    /// The first difference was found. Where the calls were those of the recording, the outcome is
-    /// the one in which they ended.
+    /// The first difference was found. If the calls were those of the recording, the outcome is the
+    /// one in which they ended.
     Diverged { text: String, has_outcome: bool },
 }
 
@@ -68,7 +67,7 @@ pub(crate) fn frames(run: u64, replayed: Result<Outcome, ReplayError>) -> [Vec<u
             (verdict, found.unwrap_or_else(nothing))
         }
         Err(ReplayError::Run(reason)) => error(reason),
-        // The other side has held the recording against the limits.
+        // The other side has checked the recording against the limits.
         Err(reason) => error(RunError::new(ErrorKind::Internal, reason.to_string())),
     };
     let bytes = |call: &CallRecord| {
@@ -97,7 +96,7 @@ fn frame(run: u64, verdict: &Verdict, calls: &[CallRecord]) -> Vec<u8> {
         Verdict::Diverged { text, has_outcome } => body.byte(DIVERGED).text(text).flag(*has_outcome),
     };
     body.u64(calls.len() as u64);
-    // A replay judges no call by the owner's rules.
+    // The owner's rules do not judge the calls of a replay.
     for CallRecord { server, tool, effect, ok, ms, error, verdict: _, rule: _ } in calls {
         let effect = Effect::ALL.iter().position(|known| known == effect).and_then(|at| u8::try_from(at).ok());
         body.text(server).text(tool).byte(effect.unwrap_or(u8::MAX)).flag(*ok).u64(ms.to_bits());
@@ -106,7 +105,7 @@ fn frame(run: u64, verdict: &Verdict, calls: &[CallRecord]) -> Vec<u8> {
     body.finish_frame()
 }
 
-/// Reads the first of the two, of a replay with at most so many calls.
+/// Reads the first of the two, for a replay with at most so many calls.
 pub(crate) fn parse(body: &[u8], max_calls: u64) -> Result<Replayed, Malformed> {
     let mut reader = Reader::new(body);
     let verdict = match reader.byte()? {
@@ -121,7 +120,7 @@ pub(crate) fn parse(body: &[u8], max_calls: u64) -> Result<Replayed, Malformed> 
         let (server, tool) = (reader.any_text()?, reader.any_text()?);
         let effect = *Effect::ALL.get(usize::from(reader.byte()?)).ok_or(Malformed::Tag)?;
         let (ok, ms) = (reader.flag()?, f64::from_bits(reader.u64()?));
-        // A time that is none is not one that JSON can hold.
+        // JSON cannot hold a time that is not a number.
         if !ms.is_finite() {
             return Err(Malformed::Tag);
         }
@@ -132,7 +131,7 @@ pub(crate) fn parse(body: &[u8], max_calls: u64) -> Result<Replayed, Malformed> 
     Ok(Replayed { verdict, calls })
 }
 
-/// An error whose texts the other side takes.
+/// An error whose texts the other side accepts.
 fn cut_error(error: RunError) -> RunError {
     RunError {
         message: cut(error.message),

@@ -1,4 +1,4 @@
-//! What the gateway says to the engine's process, which believes it.
+//! The messages of the gateway to the engine's process, which trusts them.
 
 use std::time::Duration;
 
@@ -14,28 +14,28 @@ use super::{
 pub(crate) const HELLO: u8 = 1;
 /// A run begins.
 pub(crate) const RUN: u8 = 2;
-/// Its caller does not want to wait any longer; the outcome is still wanted.
+/// The run's caller stops waiting, but still wants the outcome.
 pub(crate) const CANCEL: u8 = 3;
-/// Its caller is gone, and nothing of it is wanted any more.
+/// The run's caller is gone, and wants nothing more.
 pub(crate) const DROP: u8 = 4;
 /// The answer to the run's question about the tools.
 pub(crate) const ANSWER: u8 = 5;
 /// The answer to one of its calls.
 pub(crate) const CALL_ANSWER: u8 = 6;
-/// The answer to one of its calls is there, and is sent when the process says that it has room.
+/// The answer to one of its calls is ready, and is sent when the process reports room.
 pub(crate) const ANSWER_WAITS: u8 = 7;
 
-/// A recorded run is to be repeated, or another script to be run over its answers.
+/// Repeats a recorded run, or runs another script over its answers.
 pub(crate) const REPLAY: u8 = 8;
 
-/// One of its calls waits for a person, or does not any more: no clock of a run counts that.
+/// One of its calls waits for a person, or does not any more: no clock of a run counts that time.
 pub(crate) const PARKED: u8 = 9;
 
-/// Whether somebody watches the run: its steps are told for them.
+/// Whether the run has listeners, to whom its steps are reported.
 pub(crate) const WATCH: u8 = 10;
 
-/// The most bytes of a frame that the process takes. It is the gateway's business to keep to the
-/// limits of its owner; this is for a pipe that is out of step.
+/// The most bytes of a frame that the process accepts. The gateway enforces its owner's limits;
+/// this guards against a pipe that is out of step.
 pub(crate) const MAX_BODY: u32 = u32::MAX / 2;
 
 pub(crate) fn hello(options: &SandboxOptions) -> Vec<u8> {
@@ -64,7 +64,7 @@ pub(crate) struct Begin {
     pub(crate) program: Program,
     pub(crate) limits: Limits,
     pub(crate) namespaces: Vec<Namespace>,
-    /// Whether its steps are to be told.
+    /// Whether its steps are reported.
     pub(crate) is_watched: bool,
 }
 
@@ -117,12 +117,12 @@ pub(crate) fn parse_run(body: &[u8]) -> Result<Begin, Malformed> {
     Ok(Begin { program, limits, namespaces, is_watched })
 }
 
-/// A patch that sets each limit: its JSON has the limits' own names, so that none is taken for
-/// another.
+/// A patch that sets each limit: its JSON has the limits' own names, so that none can be confused
+/// with another.
 fn as_json(limits: &Limits) -> String {
     let mut limits = LimitsPatch::from(limits);
     for duration in [&mut limits.timeout, &mut limits.compute, &mut limits.wait, &mut limits.call] {
-        // A longer one cannot be read there, and none is waited for.
+        // The process cannot read a longer duration, and nothing waits that long.
         *duration = duration.map(|duration| duration.min(MAX_DURATION));
     }
     serde_json::to_string(&limits).unwrap_or_default()
@@ -133,12 +133,12 @@ fn read_limits(reader: &mut Reader<'_>) -> Result<Limits, Malformed> {
     Ok(limits.over(&Limits::default()))
 }
 
-/// What is to be repeated.
+/// The recording to repeat.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Replay<'a> {
-    /// Another script, where the recorded one is not meant.
+    /// Another script, if the recorded one is not used.
     pub(crate) source: Option<&'a str>,
-    /// The most that it may take.
+    /// Its limits.
     pub(crate) ceiling: Limits,
     pub(crate) recording: &'a [u8],
 }
@@ -196,7 +196,7 @@ pub(crate) fn call_answer(run: u64, number: u64, answer: &Result<JsonText, CallE
     frame.finish_frame()
 }
 
-/// What an answer of so many bytes takes on its way. Also that of an empty one is counted.
+/// The bytes that an answer takes on its way. An empty one counts too.
 pub(crate) fn answer_weight(bytes: usize) -> u64 {
     const FRAME_BYTES: u64 = 100;
     FRAME_BYTES.saturating_add(u64::try_from(bytes).unwrap_or(u64::MAX))
@@ -237,7 +237,7 @@ pub(crate) fn parse_watch(body: &[u8]) -> Result<bool, Malformed> {
     Ok(is_watched)
 }
 
-/// An answer as it came: a JSON text that has yet to be looked at, or a fault.
+/// An answer as it came: JSON that has not been parsed yet, or a fault.
 pub(crate) type CallAnswer = Result<String, CallError>;
 
 pub(crate) fn parse_call_answer(body: &[u8]) -> Result<(u64, CallAnswer), Malformed> {

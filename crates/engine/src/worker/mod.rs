@@ -1,6 +1,7 @@
-//! The engine's process: it sets up a sandbox, gives up all else, and runs what the gateway sends.
+//! The engine's process: it sets up a sandbox, gives up all other rights, and runs what the gateway
+//! sends.
 //!
-//! The order of its first steps is what its walls rest on. See [`serve`].
+//! Its walls depend on the order of its first steps. See [`serve`].
 
 mod runs;
 mod tools;
@@ -36,24 +37,23 @@ use crate::{
 /// Bytes of the first frame.
 const MAX_HELLO: u32 = 1024;
 
-/// Is the engine's process: reads runs from stdin until it is closed, and writes what becomes of
-/// them to stdout.
+/// The main function of the engine's process: reads runs from stdin until it is closed, and writes
+/// their results to stdout.
 ///
-/// `arguments` are those after the ones that select the role. To be called before anything else, by
-/// a process that has one thread:
+/// `arguments` are those after the ones that select the role. Must be called before anything else,
+/// by a process that has one thread:
 ///
 /// 1. The process is bound to its parent, and inherited files are closed.
-/// 2. What resets the memory of slots is opened, then the process is hidden from others of the same
-///    user.
-/// 3. Files are taken away (landlock), so that all threads that are started from here on have none.
-/// 4. The engine is set up: machine code is mapped, threads are started, and a first run has
-///    touched all that a run touches.
-/// 5. All but a few system calls are taken away from all threads (seccomp), and the limits of what
-///    can be taken are lowered: of descriptors, processes and files to nothing, of memory to what
-///    its runs may take.
+/// 2. The handle for resetting the memory of slots is opened, then the process is hidden from
+/// others of the same user.
+/// 3. File access is denied (landlock), which all threads that are started later inherit.
+/// 4. The engine is set up: machine code is mapped, threads are started, and a first run touches
+/// everything that a run uses.
+/// 5. All but a few system calls are denied to all threads (seccomp), and resource limits are
+/// lowered: for descriptors, processes and files to nothing, for memory to what its runs may use.
 ///
-/// Only then it says that it is ready, and reads the first script. What the system cannot give ends
-/// it, with the reason.
+/// Only then it reports that it is ready, and reads the first script. If the system refuses
+/// anything, the process ends, with the reason.
 pub fn serve(arguments: impl Iterator<Item = OsString>, image: &Image) -> ExitCode {
     match start(arguments, image) {
         Ok(served) => served,
@@ -69,7 +69,7 @@ pub fn serve(arguments: impl Iterator<Item = OsString>, image: &Image) -> ExitCo
 fn start(arguments: impl Iterator<Item = OsString>, image: &Image) -> Result<ExitCode, String> {
     let bounds = Bounds { memory: None, descriptors: None, processor_time: None };
     Role::begin_after(arguments, bounds, 0, belljar_sandbox::open_page_map).map_err(|error| error.to_string())?;
-    // Not through std's stdin, which reads ahead.
+    // std's stdin reads ahead, so it is not used.
     let stdin = io::stdin().as_fd().try_clone_to_owned().map_err(|error| error.to_string())?;
     let stdout = io::stdout().as_fd().try_clone_to_owned().map_err(|error| error.to_string())?;
     let mut stdin = File::from(stdin);
@@ -77,9 +77,9 @@ fn start(arguments: impl Iterator<Item = OsString>, image: &Image) -> Result<Exi
 
     belljar_confine::engine::before_threads().map_err(|fault| fault.to_string())?;
     let sandbox = Sandbox::new(image, options.clone()).map_err(|error| error.to_string())?;
-    // As many as can compute. A further one is woken at every call, and finds nothing to do. While
-    // all of them compute, the pipe is read between two turns, as sockets are where scripts run in
-    // the gateway's process.
+    // As many threads as can compute. A further one would be woken at every call, and find nothing
+    // to do. While all of them compute, the pipe is read between two turns, like sockets when
+    // scripts run in the gateway's process.
     let threads = usize::try_from(options.max_computing).unwrap_or(usize::MAX).min(cores()).max(1);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(threads)
@@ -95,7 +95,7 @@ fn start(arguments: impl Iterator<Item = OsString>, image: &Image) -> Result<Exi
     let served = runtime.block_on(async {
         let flushed = outbox.clone();
         let flushing = tokio::spawn(async move { flushed.flush().await });
-        // On a thread of the runtime, where what it wakes runs next.
+        // On a thread of the runtime, where the tasks that it wakes run next.
         let served = tokio::spawn(runs::serve(BufReader::new(from), Arc::new(sandbox), outbox)).await;
         flushing.abort();
         served
@@ -123,8 +123,8 @@ fn hello(stdin: &mut File) -> io::Result<SandboxOptions> {
     to_worker::parse_hello(&body).map_err(io::Error::other)
 }
 
-/// Runs once what all runs do, so that nothing is made for the first time after the walls stand:
-/// the snapshot's file in memory is one such thing, which takes calls that no later run needs.
+/// Executes a typical run once, so that everything is initialised before the walls are ready: the
+/// snapshot's file in memory, for one, needs system calls that no later run does.
 fn touch(runtime: &Runtime, sandbox: &Sandbox) -> Result<(), String> {
     let first = Program::new("await new Promise(resolve => setTimeout(resolve, 1)); return 1");
     let outcome = runtime.block_on(sandbox.run(first).into_future());

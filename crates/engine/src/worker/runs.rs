@@ -25,10 +25,10 @@ struct Entry {
     task: Option<JoinHandle<()>>,
 }
 
-/// Takes what the gateway sends until it closes the pipe.
+/// Handles the gateway's messages until it closes the pipe.
 ///
 /// # Errors
-/// The pipe fails, or what comes is not of the protocol.
+/// The pipe fails, or a message does not follow the protocol.
 pub(super) async fn serve(
     mut from: impl AsyncRead + Unpin,
     sandbox: Arc<Sandbox>,
@@ -45,7 +45,7 @@ pub(super) async fn serve(
             to_worker::RUN => begin(run, &body, &known, &sandbox, &outbox)?,
             to_worker::REPLAY => begin_replay(run, body, &known, &sandbox, &outbox),
             to_worker::CANCEL => {
-                // One that has ended meanwhile needs no telling.
+                // A run that has ended meanwhile need not be told.
                 if let Some(cancel) = lock(&known).get_mut(&run).and_then(|entry| entry.cancel.take()) {
                     let _ = cancel.send(());
                 }
@@ -57,7 +57,7 @@ pub(super) async fn serve(
                     task.abort();
                     let outbox = outbox.clone();
                     tokio::spawn(async move {
-                        // It says nothing any more once it has ended.
+                        // It sends nothing more once it has ended.
                         let _ = task.await;
                         outbox.send(from_worker::gone(run));
                     });
@@ -119,7 +119,7 @@ fn begin(run: u64, body: &[u8], known: &Known, sandbox: &Arc<Sandbox>, outbox: &
         let outcome = sandbox.run(program).limits(&limits).tools(tools.clone()).cancel_on(cancelled).await;
         // Its last calls may be dropped on other threads.
         tools.end();
-        // Whoever takes it out says its end: this, or whoever dropped it.
+        // Whoever removes it reports its end: this task, or the one that dropped it.
         if lock(&of_task).remove(&run).is_some() {
             if let Some(recorded) = &outcome.recording {
                 outbox.send(from_worker::recording(run, recorded));

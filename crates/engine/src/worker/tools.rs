@@ -1,7 +1,7 @@
-//! The tools of a run, which are on the other side of the pipe.
+//! The tools of a run, on the other side of the pipe.
 //!
-//! An answer that is not small waits there until the run has room for it. The run's own count says
-//! when: it knows what the script waits for.
+//! A large answer waits there until the run has room for it. The run's own count decides when: it
+//! knows what the script waits for.
 
 use std::{
     collections::HashMap,
@@ -26,20 +26,20 @@ use crate::protocol::{
     to_worker::{self, CallAnswer},
 };
 
-/// Hands what a run asks and calls on to the gateway.
+/// Forwards a run's questions and calls to the gateway.
 pub(super) struct FarTools {
     namespaces: Vec<Namespace>,
     link: Arc<Link>,
 }
 
-/// What a run's calls share.
+/// The state that a run's calls share.
 struct Link {
     run: u64,
     outbox: Arc<Outbox>,
     waiting: Mutex<Waiting>,
-    /// Whether somebody watches the run.
+    /// Whether the run has listeners.
     is_watched: AtomicBool,
-    /// How many hand-overs they were told of.
+    /// How many hand-overs were reported to them.
     handed_over: AtomicU64,
 }
 
@@ -47,18 +47,18 @@ struct Link {
 struct Waiting {
     question: Option<oneshot::Sender<Result<String, String>>>,
     calls: HashMap<u64, oneshot::Sender<Told>>,
-    /// Those whose answer the gateway does not have, and whether they wait for a person.
+    /// Calls whose answer the gateway does not have, and whether they wait for a person.
     unanswered: HashMap<u64, (AnswerRoom, Option<Parked>)>,
-    /// What was admitted of the answers that came unasked.
+    /// How many bytes of unasked answers have found room.
     admitted: u64,
-    /// The gateway hears no more of this run.
+    /// The gateway is sent nothing more about this run.
     has_ended: bool,
 }
 
-/// What the gateway says of a call.
+/// The gateway's message about a call.
 enum Told {
     Answer(CallAnswer),
-    /// It has the answer, of so many bytes, and waits for room.
+    /// Its answer is ready, of so many bytes, and waits for room.
     Waits(usize),
 }
 
@@ -68,7 +68,7 @@ impl FarTools {
         Self { namespaces, link: Arc::new(Link { run, outbox, waiting, is_watched, handed_over: AtomicU64::new(0) }) }
     }
 
-    /// Somebody watches the run, or nobody does any more.
+    /// Notes whether the run has listeners.
     pub(super) fn watch(&self, is_watched: bool) {
         self.link.is_watched.store(is_watched, Relaxed);
     }
@@ -102,15 +102,15 @@ impl FarTools {
         }
     }
 
-    /// A call waits for a person, or does not any more.
+    /// Notes whether a call waits for a person.
     pub(super) fn parked(&self, number: u64, is_parked: bool) {
         if let Some((room, parked)) = self.link.lock().unanswered.get_mut(&number) {
             *parked = is_parked.then(|| room.park());
         }
     }
 
-    /// Says nothing more. To be called before the gateway is told of the run's end: from then on
-    /// the run's number means nothing to it.
+    /// Sends nothing more. Must be called before the gateway is told of the run's end: from then on
+    /// it does not know the run's number.
     pub(super) fn end(&self) {
         self.link.lock().has_ended = true;
     }
@@ -124,7 +124,7 @@ impl FarTools {
 }
 
 impl Link {
-    /// Asks for an answer that waits.
+    /// Requests a waiting answer.
     fn take(&self, number: u64) -> oneshot::Receiver<Told> {
         let (sender, receiver) = oneshot::channel();
         let mut waiting = self.lock();
@@ -136,7 +136,7 @@ impl Link {
         receiver
     }
 
-    /// Lets go of an answer that waits.
+    /// Releases a waiting answer.
     fn forget(&self, waiting: &Waiting, number: u64) {
         if !waiting.has_ended {
             self.outbox.send(from_worker::forget(self.run, number));
@@ -153,18 +153,18 @@ struct FarCall {
     link: Arc<Link>,
     number: u64,
     told: oneshot::Receiver<Told>,
-    /// The answer waits there, and has not been asked for.
+    /// The answer waits there, and has not been requested.
     is_waiting: bool,
 }
 
 impl FarCall {
-    /// Waits for the answer, which is asked for when there is room.
+    /// Waits for the answer, which is requested when there is room.
     async fn answer(mut self, room: AnswerRoom) -> CallAnswer {
         let ended = || Err(CallError::new("the run has ended"));
         match (&mut self.told).await {
             Ok(Told::Answer(answer)) => {
                 let bytes = answer_bytes(&answer);
-                // It came unasked: another may come when it has found room.
+                // It came unasked, and another may come when it has found room.
                 room.admit(bytes).await;
                 self.link.lock().admitted += to_worker::answer_weight(bytes);
                 return answer;
@@ -187,7 +187,7 @@ impl FarCall {
 impl Drop for FarCall {
     fn drop(&mut self) {
         let waiting = self.link.lock();
-        // That it waits may have been said after this was last polled.
+        // The message that it waits may have come since the last poll.
         if self.is_waiting || matches!(self.told.try_recv(), Ok(Told::Waits(_))) {
             self.link.forget(&waiting, self.number);
         }
@@ -199,7 +199,7 @@ impl Tools for FarTools {
         let Link { run, outbox, is_watched, handed_over, .. } = &*self.link;
         let is_told = is_watched.load(Relaxed)
             && match step {
-                // More than those are in no order of a run either.
+                // A run's order has no more entries than this either.
                 RunStep::HandedOver { .. } => handed_over.fetch_add(1, Relaxed) < from_worker::MAX_ORDER,
                 _ => true,
             };
@@ -221,8 +221,8 @@ impl Tools for FarTools {
             let number =
                 u32::try_from(namespace).map_err(|_| Unavailable { reason: "no such namespace".to_owned() })?;
             let names = self.ask(Question::Directory(number)).await.map_err(|reason| Unavailable { reason })?;
-            // Names are all that the script sees of a tool. What it is, and what it may change, the
-            // gateway knows: to it, a tool is its place.
+            // The script sees only the names of tools. The gateway knows the tool and its effect:
+            // to it, a tool is an index.
             let tools = names.split('\n').enumerate().map(|(entry, name)| {
                 let path = ToolPath::new(namespace.to_string(), entry.to_string());
                 (name.to_owned(), GrantedTool { path, effect: Effect::External })
@@ -266,7 +266,7 @@ impl Tools for FarTools {
         let call = FarCall { link, number, told, is_waiting: false };
         async move {
             let answer = call.answer(room).await?;
-            // The gateway has held it against the run's limits.
+            // The gateway has checked it against the run's limits.
             let bounds = JsonBounds { bytes: usize::MAX, values: usize::MAX, depth: JsonBounds::DEPTH };
             JsonText::parse(answer, &bounds).map_err(|fault| CallError::new(format!("the result is {fault}")))
         }

@@ -1,8 +1,8 @@
-//! How the answers of a run's calls go to its process.
+//! Sends the answers of a run's calls to its process.
 //!
 //! What may be sent unasked is sent at once (see `allowance.rs`). Everything else waits here, in
-//! memory or in the run's file, until the process says that it has room: its own count holds it
-//! back, in the order in which its script needs it.
+//! memory or in the run's file, until the process reports room: it holds answers back according to
+//! its own count, in the order in which its script needs them.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use crate::{
 
 impl Run {
     /// Sends an answer, or lets it wait until the process has room for it. Until it is sent its
-    /// call is open, so that `max_concurrent_calls` bounds the answers that wait.
+    /// call is open, so that `max_concurrent_calls` bounds the waiting answers.
     pub(super) fn deliver(&self, number: u64, CallEnd { answer, record }: CallEnd) {
         self.tell_watched();
         let mut state = self.lock();
@@ -50,7 +50,7 @@ impl Run {
         }
     }
 
-    /// Sends an answer that the process has room for.
+    /// Sends an answer for which the process has room.
     pub(super) fn take_answer(self: &Arc<Self>, Take { number, admitted }: Take) -> Result<(), Violation> {
         let answer = {
             let mut state = self.lock();
@@ -89,7 +89,7 @@ impl Run {
         Ok(())
     }
 
-    /// Nobody waits any more for an answer that waits.
+    /// Nobody waits any more for a waiting answer.
     pub(super) fn forget_answer(&self, number: u64) -> Result<(), Violation> {
         let answer = {
             let mut state = self.lock();
@@ -120,15 +120,15 @@ impl Run {
         }
     }
 
-    /// An answer is about to be sent. When its process gives it to the script nobody here can know:
-    /// what comes from there from now on may have been made of it.
+    /// Notes that an answer is about to be sent. The gateway cannot know when the process gives it
+    /// to the script, so from now on all messages may depend on it.
     fn hand_over(&self, number: u64, result: &Result<JsonText, CallError>) {
         if let Some(tool) = self.close_call(number) {
             self.terms.tools.handing_over(number, &tool.path, result.as_ref());
         }
     }
 
-    /// Lets another call begin in place of this one. To be called before its answer is sent: the
+    /// Lets another call begin in place of this one. Must be called before its answer is sent: the
     /// next call may come at once.
     fn close_call(&self, number: u64) -> Option<GrantedTool> {
         let call = {

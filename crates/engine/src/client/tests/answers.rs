@@ -1,4 +1,4 @@
-//! Answers on their way to a process, and those that wait for it.
+//! Answers on their way to a process, and answers that wait for it.
 
 use std::sync::atomic::AtomicU64;
 
@@ -10,8 +10,7 @@ use super::*;
 
 const ANSWER_BYTES: usize = 400_000;
 
-/// A tool that asks for room before it makes its answer, as a child is asked before its answer is
-/// read.
+/// A tool that asks for room before it makes its answer, like a child before its answer is read.
 struct Gated {
     tools: ToolSet,
     made: Arc<AtomicU64>,
@@ -101,7 +100,7 @@ fn sized(bytes: usize) -> Arc<dyn Tools> {
 }
 
 impl Fake {
-    /// What the gateway says of a call next: that its answer waits, with so many bytes, or the
+    /// The gateway's next message about a call: that its answer waits, with so many bytes, or the
     /// answer.
     async fn hear_of_a_call(&mut self) -> (u64, Result<String, usize>) {
         let header = Header::read(&mut self.hears).await.expect("a pipe").expect("a frame");
@@ -135,7 +134,7 @@ async fn small_answers_come_unasked_and_larger_ones_when_they_are_asked_for() {
     for number in 1..=3 {
         fake.say(&call(number, 0, 0)).await;
     }
-    // Two of them are within what may come unasked.
+    // Two of them fit into what may be sent unasked.
     let mut weight = 0;
     for number in 1..=2 {
         let (of, answer) = fake.hear_of_a_call().await;
@@ -146,7 +145,7 @@ async fn small_answers_come_unasked_and_larger_ones_when_they_are_asked_for() {
     let (of, waits) = fake.hear_of_a_call().await;
     let bytes = waits.expect_err("it waits");
     assert_eq!(of, 3);
-    // What has found room may be followed by more.
+    // When answers have found room, more may follow.
     fake.say(&from_worker::call(1, 4, (0, 0), weight, "{}")).await;
     let (of, answer) = fake.hear_of_a_call().await;
     assert!(of == 4 && answer.is_ok());
@@ -171,11 +170,11 @@ async fn tools_are_asked_to_wait_when_a_runs_budget_is_full_until_answers_are_ta
         assert!(waits.is_err_and(|bytes| bytes == ANSWER_BYTES));
         waiting.push(number);
     }
-    // A later call is heard of, so all of these have been begun.
+    // A later call is reported, so all of these have begun.
     fake.say(&ask(0)).await;
     fake.hear(to_worker::ANSWER).await;
     assert_eq!(made.load(Ordering::SeqCst), 2, "no more than two are within the budget");
-    // Each that is taken lets one more come, whichever of them the script waits for.
+    // Each one that is taken lets another come, whichever of them the script waits for.
     let mut taken = Vec::new();
     while let Some(number) = waiting.pop() {
         fake.say(&take(number)).await;
@@ -240,7 +239,7 @@ async fn answers_that_wait_count_as_calls_at_once() {
         let (_, waits) = fake.hear_of_a_call().await;
         assert!(waits.is_err());
     }
-    // One that was taken or let go of makes room for another.
+    // An answer that was taken or released makes room for another.
     fake.take(2).await;
     fake.say(&call(7, 0, 0)).await;
     fake.hear(to_worker::ANSWER_WAITS).await;
@@ -274,7 +273,7 @@ async fn a_process_that_takes_and_does_not_read_holds_up_its_own_answers_alone()
     for number in 1..=12 {
         fake.say(&take(number)).await;
     }
-    // All are taken and none is read; that the run has ended is heard all the same.
+    // All are requested and none is read, but the run's end is still noticed.
     fake.say(&outcome(Ok(JsonText::null()), vec![])).await;
     let outcome = timeout(MOMENT, run).await.expect("it ends").expect("no panic").expect("it had begun");
     assert_eq!(outcome.calls.len(), 12);

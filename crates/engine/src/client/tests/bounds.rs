@@ -1,4 +1,4 @@
-//! How many runs a process can make the gateway hold something for.
+//! The number of runs for which a process can make the gateway hold something.
 
 use super::*;
 
@@ -10,7 +10,7 @@ fn asked(run: u64) -> Vec<u8> {
 async fn a_process_that_has_more_runs_under_way_than_may_be_live_is_ended() {
     let options = SandboxOptions { max_live: 2, max_computing: 1, ..SandboxOptions::default() };
     let (connection, serving, mut fake) = connected_with(&options);
-    // Two that are live, and one for each thread that may have ended one and not told it yet.
+    // Two that are live, and one for each thread that may have ended one without reporting it yet.
     let runs: Vec<_> = (0..4).map(|_| begun(&connection, Limits::default())).collect();
     for _ in &runs {
         fake.hear(to_worker::RUN).await;
@@ -19,7 +19,7 @@ async fn a_process_that_has_more_runs_under_way_than_may_be_live_is_ended() {
         fake.say(&asked(number)).await;
         fake.hear(to_worker::ANSWER).await;
     }
-    // One that has ended makes room for another.
+    // A run that has ended makes room for another.
     let ended = Outcome { result: Ok(JsonText::null()), ..Outcome::refused(RunError::new(ErrorKind::Internal, "")) };
     fake.say(&from_worker::outcome(2, &ended)).await;
     fake.say(&asked(4)).await;
@@ -36,7 +36,7 @@ async fn a_run_beyond_all_places_is_told_that_belljar_is_busy() {
     let options = SandboxOptions { max_live: 1, max_queued: 0, ..SandboxOptions::default() };
     let (connection, _serving, mut fake) = connected_with(&options);
     let mut runs = JoinSet::new();
-    // The process says nothing of any of them.
+    // The process reports nothing about any of them.
     for _ in 0..400 {
         let connection = connection.clone();
         runs.spawn(async move { begun(&connection, Limits::default()).await });
@@ -50,7 +50,7 @@ async fn a_run_beyond_all_places_is_told_that_belljar_is_busy() {
         assert!(error.retry_after_ms.is_some() && error.limit.is_some_and(|limit| limit.name.as_str() == "max_queued"));
         busy += 1;
     }
-    // A place is free again when a run has ended.
+    // A run that has ended frees its place.
     fake.hear(to_worker::RUN).await;
     fake.say(&outcome(Ok(JsonText::null()), vec![])).await;
     let ended = timeout(MOMENT, runs.join_next()).await.expect("it ends").expect("there are more");

@@ -1,4 +1,4 @@
-//! A process that repeats recorded runs is not believed that it did.
+//! The claims of a process about replays are not trusted.
 
 use belljar_model::{CallRecord, RunError};
 use belljar_recording::{Cause, Digests, End, EngineId, Recording, Start, Writer as Recorder};
@@ -39,8 +39,8 @@ fn recorded() -> (Recording, Outcome) {
     (Recording::read(bytes).expect("a recording"), outcome)
 }
 
-/// What comes of the replay of a recording, in a process that says these frames of it; and why it
-/// was ended, if it was.
+/// The result of replaying a recording in a process that sends these frames, and why it was ended,
+/// if it was.
 async fn told(recording: Recording, said: Vec<Vec<u8>>) -> (Result<Outcome, ReplayError>, Option<Lost>) {
     let (connection, mut serving, mut fake) = connected();
     let replaying = tokio::spawn(async move {

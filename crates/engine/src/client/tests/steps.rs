@@ -1,4 +1,4 @@
-//! What is told of runs to those who watch.
+//! What the listeners of runs hear.
 
 use std::sync::atomic::AtomicBool;
 
@@ -8,7 +8,7 @@ use futures::future::BoxFuture;
 
 use super::*;
 
-/// Tools of a run that somebody watches, or nobody.
+/// Tools of a run with listeners, or without.
 struct Heard {
     tools: Arc<dyn Tools>,
     is_watched: AtomicBool,
@@ -66,7 +66,7 @@ impl Tools for Heard {
     }
 }
 
-/// What is heard of a run of which a process tells these steps, and why it was ended, if it was.
+/// What is heard of a run whose process reports these steps, and why it was ended, if it was.
 async fn told(is_watched: bool, steps: &[RunStep]) -> (Vec<RunStep>, Option<Lost>) {
     let (connection, mut serving, mut fake) = connected();
     let heard = Heard::new(is_watched);
@@ -97,7 +97,7 @@ async fn a_process_tells_those_who_watch_the_steps_of_a_run_in_their_order_and_n
     for steps in [
         vec![Queued, Admitted, Started, log(), first, later, log()],
         vec![Admitted, Started],
-        // Whoever came later has missed some.
+        // A later listener has missed some.
         vec![log()],
     ] {
         assert_eq!(told(true, &steps).await, (steps, None));
