@@ -1,4 +1,4 @@
-//! What a request carries to its handler: whose it is, and what it keeps alive.
+//! The context of a request for its handler: its principal, and what it keeps alive.
 
 use std::{
     collections::BTreeSet,
@@ -14,7 +14,7 @@ use crate::{Scope, sessions::Use, shares::Share};
 /// No token has this name.
 const OWNER: &str = "(owner)";
 
-/// Who asks: the name of a token, whatever its secret is by now, a subject of the authorization
+/// The principal: the name of a token, whatever its current secret, a subject of the authorization
 /// server, or the owner at the socket.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Principal {
@@ -23,17 +23,17 @@ pub struct Principal {
     origin: Origin,
 }
 
-/// Who says that it is this principal.
+/// Who vouches for this principal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Origin {
     /// The owner, who made the token, or runs the server.
     Owner,
-    /// The authorization server, which can give it a token with other scopes.
+    /// The authorization server, which can issue a token with other scopes.
     Issuer,
 }
 
 impl Principal {
-    /// One with these rights.
+    /// A principal with these rights.
     pub fn new(name: &str, scopes: BTreeSet<Scope>) -> Self {
         Self { name: name.into(), scopes: Arc::new(scopes), origin: Origin::Owner }
     }
@@ -43,7 +43,7 @@ impl Principal {
         Self { origin: Origin::Issuer, ..Self::new(name, scopes) }
     }
 
-    /// Whoever runs the server.
+    /// The owner of the server.
     #[cfg(unix)]
     pub(crate) fn owner() -> Self {
         Self::new(OWNER, BTreeSet::from([Scope::Admin]))
@@ -54,7 +54,7 @@ impl Principal {
         &self.name
     }
 
-    /// Whether it is whoever runs the server.
+    /// Whether it is the owner of the server.
     pub fn is_owner(&self) -> bool {
         &*self.name == OWNER
     }
@@ -68,20 +68,20 @@ impl Principal {
         &self.name
     }
 
-    /// Whether it may do this. Whoever may run all may run what only reads.
+    /// Whether it has this scope. `run` includes `run:read-only`.
     pub fn may(&self, scope: Scope) -> bool {
         self.scopes.contains(&scope)
             || self.scopes.contains(&Scope::Admin)
             || scope == Scope::RunReadOnly && self.scopes.contains(&Scope::Run)
     }
 
-    /// What it was given.
+    /// Its scopes.
     pub fn scopes(&self) -> impl Iterator<Item = Scope> {
         self.scopes.iter().copied()
     }
 }
 
-/// One request that was let in. As long as it is held, its session is in use, and the server waits
+/// A request that was admitted. As long as it is held, its session is in use, and the server waits
 /// for it before it ends.
 #[derive(Debug, Clone)]
 pub struct Admission(Arc<Held>);
@@ -105,32 +105,32 @@ impl Admission {
         Self(Arc::new(Held { principal, session, flight, _share: share, ending }))
     }
 
-    /// That of the request which a handler has; absent where it did not come over HTTP. A handler
-    /// has to hold its context while it works.
+    /// The admission of the handler's request; absent if it did not come over HTTP. A handler has
+    /// to hold its context while it works.
     pub fn of(context: &RequestContext<RoleServer>) -> Option<&Self> {
         context.extensions.get::<http::request::Parts>()?.extensions.get::<Self>()
     }
 
-    /// Who asks.
+    /// The principal.
     pub fn principal(&self) -> &Principal {
         &self.0.principal
     }
 
-    /// That of work which outlives its request, as a task does: the end of the server waits for it,
-    /// and its session does not. Tasks have bounds of their own.
+    /// The admission of work that outlives its request, such as a task: the end of the server waits
+    /// for it, and its session does not. Tasks have bounds of their own.
     pub fn outliving(&self) -> Self {
         let flight = self.0.flight.as_ref().map(Flight::another);
         Self::new(self.0.principal.clone(), (None, None), flight, self.0.ending.clone())
     }
 
-    /// From which level on the client of its session wants to hear of what is logged. What the
-    /// number means is for the handler to say; 0 until it was set. There is none without a session.
+    /// The log level from which the client of its session wants messages. The handler defines the
+    /// numbers; 0 until it was set. There is none without a session.
     pub fn log_level(&self) -> Option<&AtomicU8> {
         self.0.session.as_ref().map(Use::log_level)
     }
 
-    /// Ends when the server is about to end and waits for this request no longer. The answer can
-    /// still be sent.
+    /// Completes when the server is about to end and no longer waits for this request. The answer
+    /// can still be sent.
     pub async fn called_off(&self) {
         self.0.ending.cancelled().await;
     }
@@ -140,7 +140,7 @@ impl Admission {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Flights(watch::Sender<usize>);
 
-/// One of them, until it is dropped.
+/// One counted item, until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Flight(watch::Sender<usize>);
 
@@ -150,7 +150,7 @@ impl Flights {
         Flight(self.0.clone())
     }
 
-    /// How many there are, and each change of it.
+    /// The count, and each change of it.
     pub(crate) fn count(&self) -> watch::Receiver<usize> {
         self.0.subscribe()
     }

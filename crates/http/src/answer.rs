@@ -1,4 +1,4 @@
-//! Answers of our own: JSON, also for what is wrong.
+//! Our own answers: JSON, including errors.
 
 use std::{
     convert::Infallible,
@@ -13,7 +13,7 @@ use http_body_util::{BodyExt as _, Full, combinators::BoxBody};
 use hyper::body::{Body, Frame, SizeHint};
 use serde_json::{Value, json};
 
-/// How long to wait where a limit was reached.
+/// When to retry after a limit was reached.
 pub(crate) const LATER: Duration = Duration::from_secs(5);
 
 pub(crate) type Answer = Response<BoxBody<Bytes, Infallible>>;
@@ -23,7 +23,7 @@ pub(crate) fn refused(status: StatusCode, message: &str) -> Answer {
     of(status, &json!({ "error": message }))
 }
 
-/// What is wrong with a message, as JSON-RPC says it.
+/// The error of a message, in JSON-RPC.
 pub(crate) fn rpc_error(status: StatusCode, id: Value, code: i32, message: &str) -> Answer {
     of(status, &json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": message } }))
 }
@@ -38,19 +38,19 @@ pub(crate) fn of(status: StatusCode, body: &Value) -> Answer {
     answer
 }
 
-/// An answer that says nothing more.
+/// An answer without a body.
 pub(crate) fn empty(status: StatusCode) -> Answer {
     let mut answer = Response::new(Full::default().boxed());
     *answer.status_mut() = status;
     answer
 }
 
-/// The same answer, with what is held until it was given or is given up.
+/// The same answer, with a value that is held until the answer was sent or dropped.
 pub(crate) fn holding<T: Send + Sync + Unpin + 'static>(answer: Answer, held: T) -> Answer {
     answer.map(|body| Holding { body, _held: held }.boxed())
 }
 
-/// A body that keeps its size, and something else.
+/// A body that keeps its size, and a value alive.
 struct Holding<T> {
     body: BoxBody<Bytes, Infallible>,
     _held: T,
@@ -82,7 +82,7 @@ pub(crate) fn last(mut answer: Answer) -> Answer {
     answer
 }
 
-/// The same answer, with how long to wait.
+/// The same answer, with a time to wait.
 pub(crate) fn later(mut answer: Answer, wait: Duration) -> Answer {
     answer.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(wait.as_secs().max(1)));
     answer

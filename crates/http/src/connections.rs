@@ -1,8 +1,8 @@
-//! Room for connections, and which of them gives way when there is none left.
+//! Room for connections, and which of them is closed when there is none left.
 //!
-//! A connection whose client has asked for something keeps its place. One that waits for the head
-//! of a request, half of which may have come, holds up nobody for long: when all places are taken,
-//! the one that has waited longest is closed.
+//! A connection with a request keeps its place. One that waits for the head of a request, even if
+//! half of it has arrived, does not block others for long: when all places are taken, the one that
+//! has waited longest is closed.
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
@@ -13,8 +13,8 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-/// How long a connection may wait for a request before it gives way. A second: clients that have
-/// just been answered, and those far away, get their next request through.
+/// How long a connection may wait for a request before it may be closed. A second: enough for the
+/// next request of a client that was just answered or is far away.
 const SPARED: Duration = Duration::from_secs(1);
 
 /// All connections of a server.
@@ -39,7 +39,8 @@ struct Waiting {
     give_way: CancellationToken,
 }
 
-/// Room for one connection, which is given back when dropped. It waits for a request at first.
+/// A place for one connection, which is freed when this is dropped. At first it waits for a
+/// request.
 #[derive(Debug)]
 pub(crate) struct Place {
     all: Arc<Connections>,
@@ -56,11 +57,11 @@ impl Connections {
         Arc::new(Self { most, open: Mutex::default(), changed: Notify::new() })
     }
 
-    /// Waits for room for one more, and makes some where connections wait for requests.
+    /// Waits for a free place, and closes connections that wait for requests if there is none.
     pub(crate) async fn place(self: &Arc<Self>) -> Arc<Place> {
         loop {
             let mut changed = std::pin::pin!(self.changed.notified());
-            // What changes from here on is heard of.
+            // Registered first, so that no change is missed.
             changed.as_mut().enable();
             match self.try_place() {
                 Ok(place) => return Arc::new(place),
@@ -73,7 +74,7 @@ impl Connections {
         }
     }
 
-    /// A place, or when one could be made.
+    /// A place, or the time when one could be made.
     fn try_place(self: &Arc<Self>) -> Result<Place, Option<Instant>> {
         let mut open = self.lock();
         if open.count < self.most {
@@ -106,7 +107,7 @@ impl Place {
         Answering(self.clone())
     }
 
-    /// Ends when another connection needs the place.
+    /// Completes when another connection needs the place.
     pub(crate) async fn gives_way(&self) {
         self.give_way.cancelled().await;
     }
@@ -137,7 +138,7 @@ mod tests {
 
     use super::*;
 
-    /// Whether it is over already.
+    /// Whether it is already closed.
     async fn is_over<F: Future>(future: Pin<&mut F>) -> bool {
         tokio::select! {
             biased;

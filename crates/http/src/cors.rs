@@ -1,7 +1,8 @@
-//! What a browser must be told, so that a page of an allowed origin may ask and read the answer.
+//! The headers that a browser needs, so that a page of an allowed origin may send requests and read
+//! the answers.
 //!
-//! The page has been looked at before (`origin`): nothing is said to others, and cookies never
-//! count.
+//! The page was checked before (`origin`): other pages get none of these, and cookies are never
+//! used.
 
 use http::{HeaderMap, HeaderValue, Method, Request, StatusCode, header};
 
@@ -10,22 +11,22 @@ use crate::{
     origin::only,
 };
 
-/// What clients of the protocol send.
+/// Headers that clients of the protocol send.
 const REQUEST_HEADERS: HeaderValue = HeaderValue::from_static(
     "authorization, content-type, last-event-id, mcp-method, mcp-name, mcp-protocol-version, mcp-session-id",
 );
-/// What they must be able to read.
+/// Headers that they must be able to read.
 const ANSWER_HEADERS: HeaderValue = HeaderValue::from_static("mcp-session-id, retry-after, www-authenticate");
 const METHODS: HeaderValue = HeaderValue::from_static("GET, POST, DELETE");
-/// For so many seconds a browser need not ask again.
+/// How many seconds a browser may remember this.
 const MAX_AGE: HeaderValue = HeaderValue::from_static("600");
 
-/// The page that sends a request, if a page does.
+/// The page that sends a request, if it is one.
 pub(crate) fn page(headers: &HeaderMap) -> Option<HeaderValue> {
     only(headers, &header::ORIGIN).and_then(|origin| HeaderValue::from_str(origin).ok())
 }
 
-/// Whether a browser asks what a page may send. It has no token then.
+/// Whether a browser asks what a page may send. Such a request has no token.
 pub(crate) fn is_preflight<B>(request: &Request<B>) -> bool {
     let headers = request.headers();
     *request.method() == Method::OPTIONS
@@ -33,7 +34,7 @@ pub(crate) fn is_preflight<B>(request: &Request<B>) -> bool {
         && headers.contains_key(header::ACCESS_CONTROL_REQUEST_METHOD)
 }
 
-/// What a page may send.
+/// The answer to that.
 pub(crate) fn preflight() -> Answer {
     let mut answer = answer::empty(StatusCode::NO_CONTENT);
     let headers = answer.headers_mut();

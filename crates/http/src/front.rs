@@ -1,5 +1,5 @@
-//! The order in which a request is looked at: where it comes from, what it asks for, who asks, how
-//! much it brings; then rmcp.
+//! Handles a request in this order: where it comes from, what it wants, whose it is, how large it
+//! is; then rmcp.
 
 use std::{
     convert::Infallible,
@@ -44,17 +44,17 @@ const REVISION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 /// From this revision on there are no sessions. Revisions are dates, which compare as texts.
 const WITHOUT_SESSIONS: &str = "2026-07-28";
 
-/// Who is at the other end of a connection.
+/// The peer of a connection.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Client {
-    /// Somebody at this address, who has to show a token.
+    /// A client at this address, which has to show a token.
     At(IpAddr),
     /// A process of the user who runs the server, at its socket.
     #[cfg(unix)]
     Owner,
 }
 
-/// The endpoint, and all that its requests share.
+/// The endpoint, and the state that all its requests share.
 pub(crate) struct Front<H> {
     service: StreamableHttpService<Arc<H>, LocalSessionManager>,
     manager: Arc<LocalSessionManager>,
@@ -103,7 +103,7 @@ impl<H: ServerHandler> Front<H> {
         }
     }
 
-    /// From now on, nothing new is begun.
+    /// Starts nothing new from now on.
     pub(crate) fn drain(&self) {
         self.draining.store(true, Ordering::Release);
     }
@@ -158,14 +158,14 @@ impl<H: ServerHandler> Front<H> {
             return Err(refusal);
         }
         let principal = self.principal(client, request.headers()).await?;
-        // Whatever handles the request has no use for it, and could lose it.
+        // The request's handler does not need it, and could leak it.
         request.headers_mut().remove(header::AUTHORIZATION);
         if self.is_draining() {
             let refusal = answer::refused(StatusCode::SERVICE_UNAVAILABLE, "the server is shutting down");
             return Err(answer::last(answer::later(refusal, LATER)));
         }
         let mut share = self.shares.open(principal.shared_name()).map_err(full)?;
-        // A stream that only waits for what may come does not hold up the end.
+        // A stream that only waits for messages does not delay the end.
         let flight = (method != Method::GET).then(|| self.flights.begin());
         let (mut parts, body) = request.into_parts();
         let limits = &self.options.limits;
@@ -194,7 +194,7 @@ impl<H: ServerHandler> Front<H> {
         self.draining.load(Ordering::Acquire)
     }
 
-    /// Whose token it is.
+    /// The principal of the token.
     async fn principal(&self, client: Client, headers: &HeaderMap) -> Result<Principal, Answer> {
         let address = match client {
             Client::At(address) => address,
@@ -235,8 +235,8 @@ impl<H: ServerHandler> Front<H> {
                     let refusal = answer::refused(StatusCode::SERVICE_UNAVAILABLE, message);
                     return Err(answer::last(answer::later(refusal, LATER)));
                 }
-                // Nobody guesses a signature: this was a good token once, or is one for somebody
-                // else.
+                // Signatures cannot be guessed: this was a good token once, or is one for another
+                // server.
                 Refusal::NotGood(why) => {
                     tracing::info!("a token from {address} is refused: {why}");
                     return Err(unauthorized(&why.to_string(), &oauth.challenge(Some(&why))));
@@ -258,8 +258,8 @@ impl<H: ServerHandler> Front<H> {
         Err(answer::last(refusal))
     }
 
-    /// Refuses what a token of the authorization server has not the scopes for, so that its client
-    /// can get one that has. Whoever has a token of the owner's gets the handler's answer, which a
+    /// Rejects a call for which a token of the authorization server lacks scopes, so that its
+    /// client can get a new one. A token of the owner gets the handler's answer instead, which a
     /// model can read.
     fn check_scopes(&self, principal: &Principal, head: Option<&Head>) -> Result<(), Answer> {
         let Some(oauth) = self.oauth.get().filter(|_| principal.is_of_issuer()) else { return Ok(()) };
@@ -280,7 +280,7 @@ impl<H: ServerHandler> Front<H> {
         Ok(answer::of(StatusCode::OK, &metadata.unwrap_or_default()))
     }
 
-    /// The session that a request is in, or the room for the one that it asks for.
+    /// The session of a request, or a place for the one that it wants.
     fn session(
         &self,
         principal: &Principal,
@@ -316,7 +316,7 @@ impl<H: ServerHandler> Front<H> {
         }
     }
 
-    /// Keeps the list of sessions true to what rmcp did.
+    /// Updates the list of sessions after rmcp's answer.
     async fn note(
         &self,
         method: &Method,
@@ -328,7 +328,7 @@ impl<H: ServerHandler> Front<H> {
             answer.headers().get(SESSION).and_then(|id| id.to_str().ok()).map(Into::into).filter(|_| named.is_none());
         match (made, place) {
             (Some(id), Some(place)) => self.sessions.add(id, place, Instant::now()),
-            // Nobody could be asked whose it is.
+            // There would be no way to tell whose it is.
             (Some(id), None) => {
                 self.close(&id).await;
                 tracing::error!("a session was started by a request that is not 'initialize'");
@@ -344,7 +344,7 @@ impl<H: ServerHandler> Front<H> {
         Ok(())
     }
 
-    /// Forgets a session that rmcp has no more.
+    /// Forgets a session that rmcp no longer has.
     async fn reap_one(&self, id: &str) {
         if !self.manager.sessions.read().await.contains_key(id) {
             self.sessions.remove(id);
@@ -369,7 +369,7 @@ fn probe(method: &Method, ready: bool) -> Result<Answer, Answer> {
     Ok(answer::of(status, &json!({ "status": text })))
 }
 
-/// rmcp's 500 says what went wrong inside.
+/// rmcp's 500 shows internal details.
 fn tidy(answer: Answer) -> Answer {
     if answer.status() == StatusCode::INTERNAL_SERVER_ERROR {
         tracing::warn!("rmcp answered with an internal error");

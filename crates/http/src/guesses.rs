@@ -1,8 +1,8 @@
-//! Wrong tokens, counted by the address that they come from.
+//! Counts wrong tokens by the address that they come from.
 //!
-//! A right token is always good, also from an address that guesses: behind a proxy all have one
-//! address, and whoever guesses there must not shut out the others. No number of guesses finds 32
-//! random bytes; what is saved is the work and the log.
+//! A right token always works, even from an address with many wrong ones: behind a proxy all
+//! clients have one address, and a guesser there must not shut out the others. No number of guesses
+//! finds 32 random bytes; the limit saves work and log lines.
 
 use std::{
     collections::HashMap,
@@ -24,7 +24,7 @@ pub(crate) struct Guesses {
 }
 
 impl Guesses {
-    /// Counts a wrong token, and says how long to wait where there were more than `limit`.
+    /// Counts a wrong token, and returns how long to wait if there were more than `limit`.
     pub(crate) fn count(&self, address: IpAddr, limit: u32, now: Instant) -> Option<Duration> {
         let mut seen = self.by_address.lock();
         if seen.len() >= MAX_ADDRESSES && !seen.contains_key(&network(address)) {
@@ -42,7 +42,7 @@ impl Guesses {
     }
 }
 
-/// Whoever has one address of the later kind has 2^64 of them.
+/// A client with an IPv6 address usually has 2^64 of them.
 fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(ip) => IpAddr::V6((ip.to_bits() & !u128::from(u64::MAX)).into()),

@@ -1,16 +1,16 @@
 //! An MCP server over HTTP: both protocol revisions on `/mcp`, in front of rmcp's streamable HTTP.
 //!
-//! rmcp speaks the protocol. What it leaves to others is here: who may connect (`tokens` that the
-//! owner made, `oauth` for those of an authorization server, `guesses`), from which pages
-//! (`origin`, `cors`), how many sessions there may be, whose they are and how long they last
-//! (`sessions`), how many connections and requests are open (`connections`, `shares`), how long a
-//! client may take (`patience`), what a body may hold (`body`, `shape`), and how all of it ends
-//! (`server`). What a client is told that goes no further is in `refusal`. `front` is the order in
-//! which a request is looked at, `message` what is read of a message before rmcp reads it. `tasks`
-//! keeps calls that outlive their request, for handlers of this front and of any other.
+//! rmcp speaks the protocol. This crate adds what it leaves open: who may connect (`tokens` for
+//! tokens that the owner made, `oauth` for those of an authorization server, `guesses`), from which
+//! pages (`origin`, `cors`), how many sessions there may be, whose they are and how long they last
+//! (`sessions`), how many connections and requests are open (`connections`, `shares`), how slow a
+//! client may be (`patience`), what a body may contain (`body`, `shape`), and how everything ends
+//! (`server`). `refusal` has the answers to rejected requests. `front` is the order in which a
+//! request is handled, `message` what is read of a message before rmcp reads it. `tasks` keeps
+//! calls that outlive their request, for handlers of this front and of any other.
 //!
-//! It knows no tool. It never passes a client's token on, and never believes a header that a proxy
-//! could have set.
+//! It knows nothing of tools. It never passes a client's token on, and never trusts a header that a
+//! proxy could have set.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]

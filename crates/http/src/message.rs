@@ -1,4 +1,4 @@
-//! As much of a message as has to be known before rmcp reads it.
+//! The parts of a message that must be known before rmcp reads it.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use serde_json::{Value, error::Category};
 
 use crate::answer::{self, Answer};
 
-/// The longest id of a request that is looked at. rmcp makes of longer ones what it will.
+/// The longest request id that is examined. Longer ones are left to rmcp.
 const MAX_ID: usize = 256;
 pub(crate) const INVALID_REQUEST: i32 = -32600;
 const PARSE_ERROR: i32 = -32700;
@@ -36,11 +36,11 @@ impl Head {
             Category::Data => not_one(),
             _ => refused(PARSE_ERROR, "this is not JSON"),
         })?;
-        // An array can be read as a structure, too.
+        // serde can read an array as a structure, too.
         if body.trim_ascii_start().starts_with(b"{") { Ok(head) } else { Err(not_one()) }
     }
 
-    /// Whether it asks for a session.
+    /// Whether it wants a session.
     pub(crate) fn begins_session(&self) -> bool {
         self.method.as_deref() == Some("initialize")
     }
@@ -50,15 +50,14 @@ impl Head {
         self.params.0.as_deref().filter(|_| self.method.as_deref() == Some("tools/call"))
     }
 
-    /// The id, where it is a request with one that can be told apart from others.
+    /// The id of a request, if it can be distinguished from others.
     pub(crate) fn request(self) -> Option<Value> {
         let is_usable = self.id.is_number() || self.id.as_str().is_some_and(|id| id.len() <= MAX_ID);
         Some(self.id).filter(|_| self.method.is_some() && is_usable)
     }
 }
 
-/// The `name` in the parameters, if there is one. Whether they are what they should be, rmcp finds
-/// out.
+/// The `name` in the parameters, if there is one. rmcp checks them.
 #[derive(Default)]
 struct Named(Option<String>);
 
@@ -68,7 +67,7 @@ impl<'de> Deserialize<'de> for Named {
     }
 }
 
-/// Passes over everything but a name, and holds nothing of it.
+/// Skips everything but a name, and keeps nothing of it.
 struct NameVisitor;
 
 impl<'de> Visitor<'de> for NameVisitor {

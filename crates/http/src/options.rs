@@ -1,48 +1,48 @@
-//! What whoever serves sets.
+//! The settings of the server.
 
 use std::{net::SocketAddr, time::Duration};
 
-/// What a client may take. Each has the reason for its default.
+/// What a client may use. Each has the reason for its default.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
-    /// Connections at once. 512: half of the files that a process may usually have open. Where they
-    /// are all taken, those that wait for a request give way, and further ones wait to be accepted.
+    /// Connections at once. 512: half of the files that a process may usually have open. When they
+    /// are all taken, those that wait for a request are closed, and further ones wait to be
+    /// accepted.
     pub connections: usize,
-    /// Requests of one principal that may be open at once, streams that wait included. 256: half of
-    /// the connections, and as many as its sessions. Of all principals, seven in eight of the
-    /// connections.
+    /// Requests of one principal that may be open at once, including waiting streams. 256: half of
+    /// the connections, and as many as its sessions. All principals together have seven eighths of
+    /// the connections.
     pub requests_per_principal: usize,
     /// Sessions at once. 1,024: some 50 KB each.
     pub sessions: usize,
     /// Sessions of one principal. 256: an office of agents with one token, and a quarter of all.
     pub sessions_per_principal: usize,
-    /// How long a session is kept that nobody uses. Half an hour, as others have it; coming back
-    /// costs one `initialize`.
+    /// How long an unused session is kept. Half an hour, as elsewhere; coming back costs one
+    /// `initialize`.
     pub idle: Duration,
-    /// How long a request's head may take, and a connection be idle between two. 15 seconds: heads
-    /// are sent in one piece.
+    /// How long a request's head may take, and how long a connection may be idle between two. 15
+    /// seconds: heads are sent in one piece.
     pub head: Duration,
     /// How long a request's body may take. 15 seconds.
     pub body: Duration,
-    /// The size of a body. 4 MiB: scripts have one at most.
+    /// The size of a body. 4 MiB: scripts have one MiB at most.
     pub body_bytes: usize,
     /// Values and keys in the JSON of a body. 50,000: a call has some ten, and each takes 128 bytes
-    /// once it is read.
+    /// when parsed.
     pub body_values: usize,
-    /// What the bodies of all open requests may hold together, and what was made of them. 64 MiB.
+    /// What the bodies of all open requests may hold together, including their parsed form. 64 MiB.
     pub bodies_bytes: usize,
-    /// What those of one principal may hold. 32 MiB: half of it.
+    /// What the bodies of one principal may hold. 32 MiB: half of that.
     pub bodies_bytes_per_principal: usize,
-    /// How long a client may read nothing of what is written to it. 30 seconds: what waits for it
-    /// is held for so long.
+    /// How long a client may read nothing of what is written to it. 30 seconds: its data is held
+    /// that long.
     pub stalled: Duration,
-    /// Wrong tokens from one address in a minute, before it is told to wait. 10: a person's
-    /// mistakes.
+    /// Wrong tokens from one address in a minute, before it has to wait. 10: a person's mistakes.
     pub guesses: u32,
-    /// How long calls in flight may go on when the server is told to end. 10 seconds, as long as
-    /// service managers wait at least.
+    /// How long calls in flight may continue when the server is told to end. 10 seconds: service
+    /// managers wait at least that long.
     pub grace: Duration,
-    /// How long cancelled calls and what is still to be written may take after that. 3 seconds.
+    /// How long cancelled calls and unsent answers may take after that. 3 seconds.
     pub farewell: Duration,
 }
 
@@ -68,7 +68,7 @@ impl Default for Limits {
     }
 }
 
-/// Limits, and the names that this server goes by.
+/// Limits, and the names of this server.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Options {
     /// What a client may take.
@@ -91,7 +91,7 @@ impl Options {
             std::net::IpAddr::V6(ip) => format!("[{ip}]"),
         });
         for host in own.into_iter().chain(bound) {
-            // Browsers leave the port of a scheme out.
+            // Browsers omit a scheme's default port.
             let origin = if port == 80 { format!("http://{host}") } else { format!("http://{host}:{port}") };
             self.origins.push(origin);
             self.hosts.push(host);

@@ -1,6 +1,6 @@
 //! Which names a request may use for this server, and which pages may send it.
 //!
-//! A page of an attacker can make a browser send requests to the loopback, also under a name of its
+//! An attacker's page can make a browser send requests to the loopback, even under a name of its
 //! own (DNS rebinding). Such a request has the attacker's name as its `Host`, or the attacker's
 //! page as its `Origin`.
 
@@ -16,9 +16,9 @@ pub(crate) struct Allowed {
 /// Why a request is refused.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Stranger {
-    /// It does not say exactly once whom it is for.
+    /// It does not have exactly one `Host`.
     NoHost,
-    /// It is for somebody else.
+    /// Its `Host` is another server.
     Host,
     /// It comes from a page that is not allowed.
     Origin,
@@ -30,7 +30,7 @@ impl Allowed {
         Self { hosts: lower(hosts), origins: lower(origins) }
     }
 
-    /// Looks at where a request goes and comes from. `more` is a name that this server has besides.
+    /// Checks where a request goes and comes from. `more` is an additional name of this server.
     pub(crate) fn check(&self, uri: &Uri, headers: &HeaderMap, more: Option<&str>) -> Result<(), Stranger> {
         let host = only(headers, &header::HOST).ok_or(Stranger::NoHost)?;
         for host in std::iter::once(host).chain(uri.authority().map(Authority::as_str)) {
@@ -48,7 +48,7 @@ impl Allowed {
     }
 }
 
-/// The value of a header that must be there once.
+/// The value of a header that must occur exactly once.
 pub(crate) fn only<'a>(headers: &'a HeaderMap, name: &header::HeaderName) -> Option<&'a str> {
     let mut values = headers.get_all(name).iter();
     let value = values.next()?;

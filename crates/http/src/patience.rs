@@ -1,7 +1,7 @@
-//! A connection whose client has to go on reading.
+//! A connection whose client must keep reading.
 //!
-//! What a client does not read waits in its session, and holds up whatever else that session has to
-//! say. So a client that takes nothing for long loses its connection.
+//! What a client does not read waits in its session, and blocks the session's other messages. So a
+//! client that reads nothing for long loses its connection.
 
 use std::{
     io,
@@ -19,7 +19,7 @@ use tokio::{
 pub(crate) struct Patient<S> {
     stream: S,
     patience: Duration,
-    /// Since when the client has taken nothing, where something waits for it.
+    /// Since when the client has read nothing although data waits for it.
     waiting: bool,
     timer: Pin<Box<Sleep>>,
 }
@@ -29,7 +29,7 @@ impl<S> Patient<S> {
         Self { stream, patience, waiting: false, timer: Box::pin(sleep(patience)) }
     }
 
-    /// Passes on what became of a write, or a timeout where it has been pending for too long.
+    /// Passes on the result of a write, or a timeout if it has been pending for too long.
     fn judge<T>(&mut self, written: Poll<io::Result<T>>, context: &mut Context<'_>) -> Poll<io::Result<T>> {
         if written.is_ready() {
             self.waiting = false;

@@ -1,4 +1,4 @@
-//! What a client is told whose request goes no further.
+//! The answers to rejected requests.
 
 use http::{HeaderValue, StatusCode, header};
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! Connections: how many, how they end, and how the server does.
+//! Connections: how many there are, how they end, and how the server ends.
 
 use std::{future::Future, io, sync::Arc, time::Duration};
 
@@ -23,13 +23,14 @@ use crate::{
     patience::Patient,
 };
 
-/// How long to wait where a connection could not be accepted: there are no file descriptors left,
-/// as a rule.
+/// How long to wait after a connection could not be accepted, usually because no file descriptor is
+/// left.
 const AFTER_FAULT: Duration = Duration::from_millis(100);
-/// The head of a request. Clients send some hundred bytes, a token with claims some thousand.
+/// The size of a request's head. Clients send some hundred bytes, and a token with claims has some
+/// thousand.
 const HEAD_BYTES: usize = 32 * 1024;
 const HEADERS: usize = 64;
-/// Idle sessions are looked for so often, and more often where they are short.
+/// How often idle sessions are looked for; more often if they are short.
 const REAP: Duration = Duration::from_secs(30);
 
 /// Where clients connect.
@@ -37,8 +38,8 @@ const REAP: Duration = Duration::from_secs(30);
 pub enum Listener {
     /// An address; each client has to show a token.
     Tcp(TcpListener),
-    /// A socket in a folder that is the user's alone. Processes of other users are turned away, and
-    /// those of this one need no token.
+    /// A socket in a folder that belongs to the user alone. Processes of other users are rejected,
+    /// and those of this one need no token.
     #[cfg(unix)]
     Unix(UnixListener),
 }
@@ -49,7 +50,7 @@ pub struct Server<H> {
 }
 
 impl<H: ServerHandler> Server<H> {
-    /// A server of this handler, for whoever has one of these tokens.
+    /// A server with this handler, for clients with one of these tokens.
     pub fn new(handler: H, options: Options, tokens: watch::Receiver<Arc<Tokens>>) -> Self {
         Self { front: Arc::new(Front::new(handler, options, tokens)) }
     }
@@ -57,22 +58,22 @@ impl<H: ServerHandler> Server<H> {
     /// The same, for tokens of an authorization server, too.
     #[must_use]
     pub fn with_oauth(self, oauth: ResourceServer) -> Self {
-        // Whoever comes second had the first already.
+        // A second caller finds it taken.
         let _ = self.front.oauth.set(oauth);
         self
     }
 
-    /// How many sessions there are, and each change of it.
+    /// The number of sessions, and each change of it.
     pub fn sessions(&self) -> watch::Receiver<usize> {
         self.front.sessions.count()
     }
 
-    /// How many requests are under way, and each change of it.
+    /// The number of requests under way, and each change of it.
     pub fn in_flight(&self) -> watch::Receiver<usize> {
         self.front.flights.count()
     }
 
-    /// Serves until `told_to_end`. Calls in flight then have
+    /// Serves until `told_to_end` completes. Calls in flight then have
     /// [`Limits::grace`](crate::Limits::grace) to end by themselves, are cancelled, and have
     /// [`Limits::farewell`](crate::Limits::farewell) to be answered.
     pub async fn serve(&self, listeners: Vec<Listener>, told_to_end: impl Future<Output = ()>) {
@@ -111,14 +112,14 @@ impl<H: ServerHandler> Server<H> {
     }
 }
 
-/// Waits until nothing is counted.
+/// Waits until the count is zero.
 async fn none(mut count: watch::Receiver<usize>) {
     // The sender lives as long as the server.
     let _ = count.wait_for(|count| *count == 0).await;
 }
 
-/// Accepts connections until `closing`, then waits for those that there are. Until then requests
-/// are refused one by one, so that probes hear of it.
+/// Accepts connections until `closing`, then waits for the existing ones. Until then requests are
+/// rejected one by one, so that probes notice.
 async fn accept<H: ServerHandler>(
     front: Arc<Front<H>>,
     listener: Listener,
@@ -156,7 +157,7 @@ impl Listener {
         match self {
             Self::Tcp(listener) => {
                 let (stream, address) = listener.accept().await?;
-                // Answers are small, and whoever asked waits.
+                // Answers are small, and their clients wait.
                 stream.set_nodelay(true)?;
                 connections.spawn(connection(front, stream, Client::At(address.ip()), closing, place));
             }

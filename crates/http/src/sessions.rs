@@ -1,8 +1,8 @@
-//! Sessions: whose they are, how many there may be, and when one is given up.
+//! Sessions: whose they are, how many there may be, and when one is dropped.
 //!
-//! rmcp ends a session that has had no message for some time, also while a call of it runs. Here a
-//! session is in use as long as anything of it is: a request, its stream, or the call behind it,
-//! even when its stream is gone. rmcp's own clock is stopped.
+//! rmcp ends a session that has had no message for some time, even while a call of it is running.
+//! Here a session is in use as long as any part of it is: a request, its stream, or the call behind
+//! it, even when its stream is gone. rmcp's own timeout is disabled.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -25,7 +25,7 @@ pub(crate) struct Sessions {
 #[derive(Debug, Default)]
 struct Open {
     sessions: HashMap<Arc<str>, Session>,
-    /// Places taken, by principal; those of sessions that are being made count, too.
+    /// Places taken, by principal, including those of sessions that are being created.
     places: HashMap<Arc<str>, usize>,
 }
 
@@ -33,20 +33,20 @@ struct Open {
 struct Session {
     place: Place,
     uses: usize,
-    /// Ids of requests that are under way. rmcp loses the first of two with one id.
+    /// Ids of requests that are under way. rmcp would lose the first of two with the same id.
     requests: HashSet<String>,
     last_used: Instant,
     log_level: Arc<AtomicU8>,
 }
 
-/// Room for one session, which is given back when dropped.
+/// A place for one session, which is freed when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Place {
     sessions: Arc<Sessions>,
     principal: Arc<str>,
 }
 
-/// Keeps a session, and the id of a request in it.
+/// Keeps a session alive, and the id of a request in it.
 #[derive(Debug)]
 pub(crate) struct Use {
     sessions: Arc<Sessions>,
@@ -56,8 +56,7 @@ pub(crate) struct Use {
 }
 
 impl Use {
-    /// From which level on its client wants to hear of what is logged, as the handler counts
-    /// levels.
+    /// The log level from which its client wants messages, as the handler numbers levels.
     pub(crate) fn log_level(&self) -> &AtomicU8 {
         &self.log_level
     }
@@ -66,7 +65,7 @@ impl Use {
 /// Why a session cannot be used.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum NoUse {
-    /// There is none of this principal with this id.
+    /// This principal has none with this id.
     Unknown,
     /// A request with this id is under way.
     Repeated,
@@ -77,12 +76,12 @@ impl Sessions {
         Arc::new(Self { open: Mutex::default(), most, most_per_principal, count: watch::Sender::new(0) })
     }
 
-    /// How many there are, and each change of it.
+    /// The number of sessions, and each change of it.
     pub(crate) fn count(&self) -> watch::Receiver<usize> {
         self.count.subscribe()
     }
 
-    /// Takes room for one more, if there is any.
+    /// Takes a place for another one, if there is one.
     pub(crate) fn reserve(self: &Arc<Self>, principal: &Arc<str>) -> Option<Place> {
         let mut open = self.lock();
         let all: usize = open.places.values().sum();
@@ -94,7 +93,7 @@ impl Sessions {
         Some(Place { sessions: self.clone(), principal: principal.clone() })
     }
 
-    /// A session was made.
+    /// Notes that a session was created.
     pub(crate) fn add(&self, id: Arc<str>, place: Place, now: Instant) {
         let session = Session { place, uses: 0, requests: HashSet::new(), last_used: now, log_level: Arc::default() };
         let mut open = self.lock();
@@ -103,7 +102,7 @@ impl Sessions {
         drop(replaced);
     }
 
-    /// Uses a session. One of another principal is as unknown as one that never was.
+    /// Uses a session. One of another principal is treated as if it did not exist.
     pub(crate) fn enter(self: &Arc<Self>, id: &str, principal: &str, request: Option<String>) -> Result<Use, NoUse> {
         let mut open = self.lock();
         let (session, found) = {
@@ -122,7 +121,7 @@ impl Sessions {
         Ok(Use { sessions: self.clone(), session, request, log_level: found.log_level.clone() })
     }
 
-    /// A session is over.
+    /// Removes a session that has ended.
     pub(crate) fn remove(&self, id: &str) {
         let mut open = self.lock();
         let removed = open.sessions.remove(id);
@@ -130,7 +129,7 @@ impl Sessions {
         drop(removed);
     }
 
-    /// Removes those that nobody has used for so long, and those that are not `alive`; gives their
+    /// Removes those that were unused for so long, and those that are not `alive`; returns their
     /// ids.
     pub(crate) fn give_up(&self, now: Instant, idle: Duration, alive: impl Fn(&str) -> bool) -> Vec<Arc<str>> {
         let mut open = self.lock();
@@ -145,7 +144,7 @@ impl Sessions {
     }
 
     fn lock(&self) -> MutexGuard<'_, Open> {
-        // Nothing under the lock can panic half way.
+        // Nothing under the lock can panic halfway.
         self.open.lock()
     }
 

@@ -1,17 +1,17 @@
-//! What a body becomes when it is read: how many values, and how deep.
+//! The size of a body's parsed form: how many values it has, and how deep it nests.
 //!
-//! A body of four megabytes can hold two million values, and a tree of them takes thirty times the
-//! room. So they are counted before anything builds one.
+//! A body of four megabytes can hold two million values, whose tree takes thirty times the space.
+//! So they are counted before anything builds a tree.
 
-/// What a value and a key take in a tree, with the list or table that they are in, while it grows.
+/// The space of a value and a key in a tree, including its growing list or table.
 pub(crate) const VALUE_BYTES: usize = 128;
 
-/// A bound of what JSON holds. Of what is not JSON, it is of no meaning.
+/// An upper bound for JSON. For anything else, it means nothing.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Shape {
     /// Values and keys.
     pub(crate) values: usize,
-    /// Lists and tables within each other.
+    /// Nested lists and tables.
     pub(crate) depth: usize,
 }
 

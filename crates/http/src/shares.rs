@@ -1,6 +1,6 @@
-//! What is open at once, in all and of each principal: requests, and what their bodies hold.
+//! What is open at once, in total and per principal: requests, and the size of their bodies.
 //!
-//! No principal gets all of it, so that one that takes what it can leaves room for the others.
+//! No principal gets all of it, so that a greedy one leaves room for the others.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -8,7 +8,7 @@ use parking_lot::{Mutex, MutexGuard};
 
 use crate::Limits;
 
-/// What is open of all principals.
+/// What all principals have open.
 #[derive(Debug, Clone)]
 pub(crate) struct Shares(Arc<All>);
 
@@ -31,7 +31,7 @@ struct Amount {
     bytes: usize,
 }
 
-/// One open request, and what its body holds. It is given back when dropped.
+/// An open request, and the size of its body. It is released when dropped.
 #[derive(Debug)]
 pub(crate) struct Share {
     all: Arc<All>,
@@ -42,19 +42,19 @@ pub(crate) struct Share {
 /// Why there is no room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Full {
-    /// Requests are open, this many.
+    /// Too many requests are open: this many.
     Requests(usize),
-    /// Those of this principal are, this many.
+    /// This principal has too many open requests: this many.
     RequestsOfPrincipal(usize),
-    /// Bodies hold what they may.
+    /// All bodies together are too large.
     Bytes,
-    /// Those of this principal do.
+    /// This principal's bodies are too large.
     BytesOfPrincipal,
 }
 
 impl Shares {
     pub(crate) fn new(limits: &Limits) -> Self {
-        // The other connections are there for probes, for heads that are coming, and for refusals.
+        // The other connections are reserved for probes, for incoming heads, and for refusals.
         let requests = limits.connections - limits.connections / 8;
         let most = Amount { requests, bytes: limits.bodies_bytes };
         let most_per_principal =

@@ -1,7 +1,7 @@
-//! Tokens: what a client shows, and what is kept of them.
+//! Tokens: what a client sends, and what is kept of them.
 //!
-//! A token is 32 random bytes. Only its SHA-256 is kept: nobody can guess so much, so a slow hash
-//! would protect nothing.
+//! A token is 32 random bytes. Only its SHA-256 is kept: that many bytes cannot be guessed, so a
+//! slow hash would protect nothing.
 
 use std::{
     collections::{BTreeSet, HashSet},
@@ -16,15 +16,15 @@ use subtle::ConstantTimeEq as _;
 
 use crate::Principal;
 
-/// By this, people and programs that look for leaked secrets know one of ours.
+/// The prefix by which people and programs that look for leaked secrets recognise ours.
 const PREFIX: &str = "belljar_";
 /// Random bytes of a token.
 const SECRET_BYTES: usize = 32;
-/// Tokens in all: each is compared with what a client shows.
+/// The most tokens: each is compared with what a client sends.
 const MAX_TOKENS: usize = 256;
 /// The name of a principal.
 const MAX_NAME: usize = 64;
-/// What rules call whoever calls without a token.
+/// The name of a caller without a token, in rules.
 const RESERVED: &str = "owner";
 
 /// What the bearer of a token may do.
@@ -39,7 +39,7 @@ pub enum Scope {
     /// Run scripts with tools that only read.
     #[serde(rename = "run:read-only")]
     RunReadOnly,
-    /// Everything. Nothing is for it alone yet.
+    /// Everything. Nothing requires it alone yet.
     #[serde(rename = "admin")]
     Admin,
 }
@@ -75,7 +75,7 @@ pub enum TokenError {
         /// What was asked for.
         scope: String,
     },
-    /// The name cannot be a principal's.
+    /// The name is not valid for a principal.
     #[error(
         "'{name}' cannot be the name of a token: it takes 1 to {MAX_NAME} letters, digits, '-', '_' and '.', and begins with a letter or digit"
     )]
@@ -89,7 +89,7 @@ pub enum TokenError {
         /// The name.
         name: String,
     },
-    /// The name is that of whoever runs the server.
+    /// The name is reserved for the owner.
     #[error("'{name}' is the name by which rules know callers without a token: choose another name")]
     Reserved {
         /// The name.
@@ -104,7 +104,7 @@ pub enum TokenError {
     /// There are too many.
     #[error("there are {MAX_TOKENS} tokens, the limit; remove one first")]
     TooMany,
-    /// The list cannot be read. What is wrong with it is not quoted.
+    /// The list cannot be read. The message does not quote it.
     #[error("the list of tokens is damaged")]
     Damaged,
     /// The system gave no random bytes.
@@ -116,9 +116,9 @@ pub enum TokenError {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Token {
-    /// Whose it is: the principal.
+    /// Its principal.
     pub name: String,
-    /// What it is good for.
+    /// Its scopes.
     pub scopes: BTreeSet<Scope>,
     sha256: Hash,
     /// When it was made, in seconds of Unix time.
@@ -177,7 +177,7 @@ impl fmt::Debug for NewToken {
     }
 }
 
-/// All tokens that are good.
+/// All valid tokens.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tokens {
@@ -188,7 +188,7 @@ impl Tokens {
     /// Reads what [`Tokens::to_text`] wrote.
     ///
     /// # Errors
-    /// [`TokenError::Damaged`]: a list of which only a part can be understood is not used.
+    /// [`TokenError::Damaged`]: a list that can be understood only in part is not used.
     pub fn parse(text: &str) -> Result<Self, TokenError> {
         let read: Self = serde_json::from_str(text).map_err(|_| TokenError::Damaged)?;
         let names: HashSet<_> = read.tokens.iter().map(|token| token.name.as_str()).collect();
@@ -196,7 +196,7 @@ impl Tokens {
         if sound && read.tokens.len() <= MAX_TOKENS { Ok(read) } else { Err(TokenError::Damaged) }
     }
 
-    /// The list as it is kept. No secret is in it.
+    /// The stored list, without secrets.
     pub fn to_text(&self) -> String {
         serde_json::to_string_pretty(self).unwrap_or_default()
     }
@@ -214,7 +214,7 @@ impl Tokens {
     /// Makes a token for `name`.
     ///
     /// # Errors
-    /// [`TokenError`], for a name that is taken or cannot be one.
+    /// [`TokenError`], for a name that is taken or invalid.
     pub fn add(&mut self, name: &str, scopes: BTreeSet<Scope>, created: u64) -> Result<NewToken, TokenError> {
         if !is_name(name) {
             return Err(TokenError::Name { name: name.to_owned() });
@@ -233,7 +233,7 @@ impl Tokens {
         Ok(new)
     }
 
-    /// Gives the token of `name` a new secret. The old one is good no more.
+    /// Gives the token of `name` a new secret. The old one becomes invalid.
     ///
     /// # Errors
     /// [`TokenError::Unknown`].
@@ -255,7 +255,7 @@ impl Tokens {
         if self.tokens.len() < before { Ok(()) } else { Err(TokenError::Unknown { name: name.to_owned() }) }
     }
 
-    /// Whose token this is. All are compared, each in constant time.
+    /// The owner of this token. All are compared, each in constant time.
     pub fn principal(&self, shown: &str) -> Option<Principal> {
         let shown: [u8; 32] = Sha256::digest(shown.as_bytes()).into();
         let mut found = None;
@@ -270,7 +270,8 @@ impl Tokens {
 
 fn is_name(name: &str) -> bool {
     (1..=MAX_NAME).contains(&name.len())
-        // It may become part of a server's arguments and paths: neither an option nor `..`.
+        // It may become part of a server's arguments and paths, so it is neither an option nor
+        // `..`.
         && name.starts_with(|first: char| first.is_ascii_alphanumeric())
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'))
 }

@@ -1,8 +1,8 @@
-//! Fetches the keys of the authorization server, one fetch at a time, and not more often than its
-//! owner would.
+//! Fetches the keys of the authorization server, one fetch at a time, and within a rate that its
+//! owner can accept.
 //!
-//! A task of its own does it: a client that hangs up while it waits ends no fetch, and so cannot
-//! use up what others may ask for.
+//! A separate task does it: a client that hangs up while it waits does not end a fetch, and so
+//! cannot use up the fetches of others.
 
 use std::{sync::Arc, time::Duration};
 
@@ -13,15 +13,15 @@ use url::Url;
 
 use super::{Documents, keys::Keys};
 
-/// Keys that are older are fetched again, while they go on to count.
+/// Older keys are fetched again, and remain valid meanwhile.
 const FRESH: Duration = Duration::from_secs(10 * 60);
-/// Keys that are older do not count any more: a key that the issuer has withdrawn is good for so
-/// long at most, whatever happens to the fetches.
+/// Even older keys are not valid any more: a key that the issuer has withdrawn is accepted for at
+/// most this long, whatever happens to the fetches.
 const GOOD: Duration = Duration::from_secs(60 * 60);
-/// How many fetches there may be in a row. A key that is not known makes one: a server that changes
-/// its keys is asked at once.
+/// How many fetches there may be in a row. An unknown key causes one, so a server that changes its
+/// keys is asked at once.
 const BURST: u32 = 4;
-/// After those, there is one in this time.
+/// After those, one fetch is allowed in this time.
 const PACE: Duration = Duration::from_secs(30);
 /// How long one fetch may take, with all its requests.
 const FETCH: Duration = Duration::from_secs(15);
@@ -34,10 +34,10 @@ pub(super) struct Issuer {
     _task: AbortOnDropHandle<()>,
 }
 
-/// What the fetches gave.
+/// The result of the fetches.
 #[derive(Default)]
 struct Fetched {
-    /// How often somebody was answered, with or without a fetch.
+    /// How many rounds were answered, with or without a fetch.
     round: u64,
     keys: Option<(Arc<Keys>, Instant)>,
 }
@@ -62,8 +62,7 @@ impl Issuer {
         Self { wanted, fetched, _task: task }
     }
 
-    /// The keys that are known, and the round in which they are. Old ones are fetched anew
-    /// meanwhile.
+    /// The known keys, and the round in which they are. Old ones are fetched again meanwhile.
     pub(super) fn keys(&self) -> (Option<Arc<Keys>>, u64) {
         let fetched = self.fetched.borrow();
         if !fetched.is_fresh() {
@@ -75,7 +74,7 @@ impl Issuer {
     /// The keys after that round.
     pub(super) async fn after(&self, round: u64) -> Option<Arc<Keys>> {
         self.ask(round);
-        // The task lives as long as this.
+        // The task lives as long as this value.
         self.fetched.clone().wait_for(|fetched| fetched.round > round).await.ok()?.good()
     }
 
@@ -135,8 +134,8 @@ impl Fetcher {
             match self.documents.get(place).await {
                 Err(why) => trouble = why,
                 Ok(text) => match self.place_of_keys(&text) {
-                    // Some servers answer with a page whatever is asked for: the metadata may be at
-                    // the next place.
+                    // Some servers answer any request with a page: the metadata may be at the next
+                    // place.
                     Err(why) => trouble = why,
                     Ok(place) => {
                         let text = self.documents.get(&place).await?;
@@ -148,7 +147,7 @@ impl Fetcher {
         Err(trouble)
     }
 
-    /// Where the keys are, as the issuer's metadata has it: RFC 8414.
+    /// The location of the keys in the issuer's metadata: RFC 8414.
     fn place_of_keys(&self, text: &[u8]) -> Result<String, String> {
         #[derive(Deserialize)]
         struct Metadata {
@@ -157,7 +156,7 @@ impl Fetcher {
         }
         let metadata: Metadata = serde_json::from_slice(text)
             .map_err(|_| "its metadata is not a document with 'issuer' and 'jwks_uri'".to_owned())?;
-        // Otherwise it could be another's, which the server at that address passes on.
+        // Otherwise it could be another issuer's, served at that address.
         if metadata.issuer != self.issuer {
             return Err("its metadata is that of another issuer".to_owned());
         }
@@ -179,7 +178,7 @@ fn places(issuer: &str, url: &Url) -> Vec<String> {
     places
 }
 
-/// How many fetches there may be.
+/// The fetches that are left.
 struct Budget {
     left: u32,
     /// When the next one is added.

@@ -1,6 +1,6 @@
 //! The keys of an authorization server, and whether one of them has signed a token.
 //!
-//! A key is good for the algorithms of its kind alone, whatever a token says.
+//! A key is valid only for the algorithms of its kind, whatever a token says.
 
 use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
 use ring::signature::{
@@ -13,8 +13,8 @@ use serde_json::Value;
 
 use super::token::{Algorithm, Rejected, SignedToken};
 
-/// The most keys that are kept of a set. Servers have two or three, those that sign for many
-/// tenants a dozen.
+/// The most keys that are kept of a set. Servers have two or three; those that sign for many
+/// tenants have a dozen.
 const MAX_KEYS: usize = 64;
 /// How many keys are tried for a token that names none.
 const MAX_TRIED: usize = 8;
@@ -26,7 +26,7 @@ pub(crate) struct Keys(Vec<Key>);
 #[derive(Debug)]
 struct Key {
     id: Option<String>,
-    /// The one algorithm that it is for, where its owner says so.
+    /// The only algorithm that it is for, if the issuer says so.
     only: Option<Algorithm>,
     material: Material,
 }
@@ -39,7 +39,7 @@ enum Material {
     Ed25519(Vec<u8>),
 }
 
-/// A key as a set has it: RFC 7517.
+/// A key in a set: RFC 7517.
 #[derive(Deserialize)]
 struct Written {
     kty: String,
@@ -56,8 +56,8 @@ struct Written {
 }
 
 impl Keys {
-    /// Reads a set. Keys of other kinds and for other purposes are left out; `None` where it is not
-    /// a set.
+    /// Reads a set. Keys of other kinds and for other purposes are skipped; `None` if it is not a
+    /// set.
     pub(crate) fn read(text: &[u8]) -> Option<Self> {
         #[derive(Deserialize)]
         struct Set {
@@ -117,7 +117,7 @@ impl Key {
         };
         match &self.material {
             Material::Rsa { modulus, exponent } => rsa(token.algorithm).is_some_and(|parameters| {
-                // ring takes them so; some servers write others.
+                // ring expects this; some servers write leading zeros.
                 let (n, e) = (without_zeros(modulus), without_zeros(exponent));
                 RsaPublicKeyComponents { n, e }.verify(parameters, token.signed, &token.signature).is_ok()
             }),
@@ -128,7 +128,7 @@ impl Key {
     }
 }
 
-/// A number without the zeros that stand before it.
+/// A number without its leading zeros.
 fn without_zeros(number: &[u8]) -> &[u8] {
     let zeros = number.iter().take_while(|byte| **byte == 0).count();
     number.get(zeros..).unwrap_or_default()

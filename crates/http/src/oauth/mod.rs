@@ -1,12 +1,11 @@
-//! A resource server of OAuth: tokens that an authorization server of the owner's choice has
-//! signed.
+//! An OAuth resource server: accepts tokens signed by an authorization server that the owner chose.
 //!
-//! `token` reads a token and checks what it claims, `keys` checks its signature, `issuer` fetches
-//! the keys, and `principal` says what its subject is called here. This file puts them together,
-//! and has the document and the challenges by which clients find out where to get a token.
+//! `token` reads a token and checks its claims, `keys` checks its signature, `issuer` fetches the
+//! keys, and `principal` names its subject. This file combines them, and has the document and the
+//! challenges by which clients find out where to get a token.
 //!
-//! Only tokens that were made for this server are taken. Nothing that a token says leads to a
-//! request: keys come from the issuer that the owner named, at a bounded rate.
+//! Only tokens for this server are accepted. The contents of a token never cause a request: keys
+//! come from the issuer that the owner named, at a bounded rate.
 
 mod issuer;
 mod keys;
@@ -28,18 +27,19 @@ pub(crate) use token::Rejected;
 
 /// Where the document about a protected resource is, before the path of the resource.
 const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
-/// What clients are told to ask for. `admin` is not for them: an owner gives it to somebody.
+/// The scopes that clients are told to request. `admin` is not among them: an owner gives it to
+/// somebody.
 const ASKED: [Scope; 3] = [Scope::Search, Scope::RunReadOnly, Scope::Run];
 /// What a client needs to do all that this server is for.
 const USUAL: [Scope; 2] = [Scope::Search, Scope::Run];
 
-/// A document that was asked for, or why there is none.
+/// A fetched document, or why there is none.
 pub type Document<'d> = Pin<Box<dyn Future<Output = Result<Vec<u8>, String>> + Send + 'd>>;
 
-/// Gets documents of the authorization server. It bounds their size and the time that they take,
-/// follows no redirect, and asks no place where the issuer has no business.
+/// Fetches documents of the authorization server. It bounds their size and time, follows no
+/// redirect, and connects to no address that the issuer should not lead to.
 pub trait Documents: Send + Sync + 'static {
-    /// The document at a URL; an error where the answer is not a success.
+    /// The document at a URL; an error if the answer is not a success.
     fn get<'d>(&'d self, url: &'d str) -> Document<'d>;
 }
 
@@ -48,9 +48,9 @@ pub trait Documents: Send + Sync + 'static {
 pub struct Need {
     /// The tool's name.
     pub tool: &'static str,
-    /// Without this, a call is refused.
+    /// Without this scope, a call is refused.
     pub least: Scope,
-    /// What a client is told to ask for then.
+    /// The scope that a client is then told to request.
     pub asked: Scope,
 }
 
@@ -61,13 +61,13 @@ pub struct OAuthOptions {
     pub issuer: String,
     /// The URL under which clients know this server: the audience of its tokens.
     pub resource: String,
-    /// What stands before the names of scopes in tokens.
+    /// The prefix of the names of scopes in tokens.
     pub scope_prefix: String,
     /// What tools need.
     pub needs: &'static [Need],
 }
 
-/// What cannot be used of the options.
+/// What is wrong with the options.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[error("'{url}' is not a URL with a host")]
 pub struct NotAUrl {
@@ -75,18 +75,18 @@ pub struct NotAUrl {
     pub url: String,
 }
 
-/// Why somebody with a token is not let in.
+/// Why a token is rejected.
 #[derive(Debug)]
 pub(crate) enum Refusal {
-    /// The token is not good.
+    /// The token is invalid.
     Rejected(Rejected),
-    /// The token was signed by the issuer's key, and is not good for another reason.
+    /// The token was signed by the issuer's key, and is invalid for another reason.
     NotGood(Rejected),
-    /// There are no keys by which to tell.
+    /// There are no keys to check it.
     Unavailable,
 }
 
-/// This server, as one that takes the tokens of an issuer.
+/// This server as an OAuth resource, which accepts the tokens of an issuer.
 pub struct ResourceServer {
     issuer: Issuer,
     options: OAuthOptions,
@@ -94,13 +94,13 @@ pub struct ResourceServer {
     host: String,
     /// The path of the document about it, and the document's URL.
     metadata: (String, String),
-    /// What follows a subject in the names of principals.
+    /// The suffix of a subject in the names of principals.
     realm: String,
 }
 
 impl ResourceServer {
-    /// One that gets keys through `documents`. It has to be made in a runtime, for the task that
-    /// fetches.
+    /// A resource that gets keys through `documents`. Must be created in a runtime, for the task
+    /// that fetches.
     ///
     /// # Errors
     /// [`NotAUrl`].
@@ -121,12 +121,12 @@ impl ResourceServer {
         })
     }
 
-    /// What a subject of the issuer is called here.
+    /// The name of a subject of the issuer.
     pub fn principal_of(&self, subject: &str) -> String {
         principal::name(subject, &self.realm)
     }
 
-    /// The name of the resource's host, which may be in `Host`.
+    /// The name of the resource's host, which is allowed in `Host`.
     pub(crate) fn host(&self) -> &str {
         &self.host
     }
@@ -146,7 +146,7 @@ impl ResourceServer {
         })
     }
 
-    /// What a client without a good token is told.
+    /// The challenge for a client without a valid token.
     pub(crate) fn challenge(&self, rejected: Option<&Rejected>) -> String {
         let error =
             rejected.map_or(String::new(), |why| format!("error=\"invalid_token\", error_description=\"{why}\", "));
@@ -154,7 +154,7 @@ impl ResourceServer {
         format!("Bearer {error}resource_metadata=\"{}\", scope=\"{scopes}\"", self.metadata.1)
     }
 
-    /// What a client is told whose token lacks a scope.
+    /// The challenge for a client whose token lacks a scope.
     pub(crate) fn challenge_for_more(&self, asked: &[Scope]) -> String {
         let scopes: Vec<String> = asked.iter().map(|scope| self.shown(*scope)).collect();
         format!(
@@ -164,7 +164,7 @@ impl ResourceServer {
         )
     }
 
-    /// The scopes that somebody lacks for a call of this tool, or for anything at all.
+    /// The scopes that are missing for a call of this tool, or for any call.
     pub(crate) fn lacking(&self, principal: &Principal, tool: Option<&str>) -> Option<Vec<Scope>> {
         if principal.scopes().next().is_none() {
             return Some(USUAL.to_vec());
@@ -173,7 +173,7 @@ impl ResourceServer {
         (!principal.may(need.least)).then(|| vec![need.asked])
     }
 
-    /// Whose token this is.
+    /// The principal of a token.
     pub(crate) async fn principal(&self, token: &str) -> Result<Principal, Refusal> {
         let token = SignedToken::read(token).map_err(Refusal::Rejected)?;
         let (mut keys, round) = self.issuer.keys();
@@ -200,7 +200,7 @@ impl ResourceServer {
     }
 }
 
-/// Whether a text that is shown as a token has the form of one that an issuer signs.
+/// Whether a text has the form of a signed token.
 pub(crate) fn is_signed(token: &str) -> bool {
     token.bytes().filter(|byte| *byte == b'.').count() == 2
 }

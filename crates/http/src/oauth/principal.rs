@@ -1,20 +1,19 @@
-//! What the subjects of an issuer are called here.
+//! Names the subjects of an issuer.
 //!
-//! A principal's name stands in rules, tables and lists, and may become part of a server's paths
-//! and arguments. So it is short, has no character that means something there, and no two subjects
-//! have the same. It has an `@`, which the names of tokens cannot have.
+//! A principal's name appears in rules, tables and lists, and may become part of a server's paths
+//! and arguments. So it is short, has no character with a meaning there, and is unique. It has an
+//! `@`, which the names of tokens cannot have.
 
 use sha2::{Digest as _, Sha256};
 use url::Url;
 
 /// The longest name of a subject, as it is written here, and of an issuer. With the `@` between
-/// them they have 113 characters: the ledger keeps 120 of a name, and what is cut off could be what
-/// tells two apart.
+/// them they have 113 characters: the ledger keeps 120 of a name, and a cut could remove what
+/// distinguishes two.
 const MAX_SUBJECT: usize = 64;
 const MAX_REALM: usize = 48;
 
-/// What follows the subject: the issuer's host, and where one host has several issuers, which of
-/// them.
+/// The part after the subject: the issuer's host, and which issuer if one host has several.
 pub(super) fn realm(issuer: &str, url: &Url) -> String {
     let host = url.host_str().unwrap_or_default().replace(['[', ']'], "").replace(':', "-");
     let port = url.port().map_or(String::new(), |port| format!("-{port}"));
@@ -26,7 +25,7 @@ pub(super) fn realm(issuer: &str, url: &Url) -> String {
     if named.len() <= MAX_REALM { named } else { hash }
 }
 
-/// The name of the principal that a subject is.
+/// The principal of a subject.
 pub(super) fn name(subject: &str, realm: &str) -> String {
     let mut written = String::new();
     for byte in subject.bytes() {
@@ -38,7 +37,7 @@ pub(super) fn name(subject: &str, realm: &str) -> String {
         }
     }
     if written.len() > MAX_SUBJECT {
-        // No other subject is written so: after a % stand two digits.
+        // No other subject is written like this: two digits follow a `%`.
         written = format!("%sha256-{}", hex(subject.as_bytes(), 16));
     }
     format!("{written}@{realm}")

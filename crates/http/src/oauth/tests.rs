@@ -1,4 +1,4 @@
-//! What is taken as a token, and what an authorization server is asked for.
+//! Which tokens are accepted, and what an authorization server is asked for.
 
 use std::{
     collections::BTreeSet,
@@ -64,11 +64,11 @@ struct Server {
     keys: Mutex<Vec<Value>>,
     issuer: Mutex<String>,
     is_down: AtomicBool,
-    /// Whether it answers with a page where it has no document.
+    /// Whether it answers with a page when it has no document.
     has_a_page: AtomicBool,
     fetches: AtomicUsize,
     asked: Mutex<Vec<String>>,
-    /// Fetches wait for this, where they wait.
+    /// Fetches wait for this, if they are to wait.
     gate: Option<Notify>,
     waits: Notify,
 }
@@ -268,7 +268,7 @@ async fn an_issuer_that_answers_with_a_page_has_its_metadata_looked_for_at_the_n
     assert_eq!(asked[0], "https://login.example/.well-known/oauth-authorization-server/realm");
 }
 
-/// Of RSA, ring makes no keys: these tokens were signed elsewhere.
+/// ring cannot generate RSA keys: these tokens were signed elsewhere.
 #[test]
 fn each_kind_of_key_signs_and_a_key_for_one_algorithm_signs_with_no_other() {
     const N: &str = "xYaoxh4ORZxfcKrw-QwYWeiZERFqmgEgS8woJ46PaK1Eqi4PGrOcO1RqcWwmSIdcHx9XlofxgQVyuj6f49mwO27HF_WiN0pojwRuPD9ew6BeerrVd_usrilsgNTnpDojy-xDHVuxx7fbjQXKULpJQovTM9CfLZfDef4NYQW-2MR_7Tx2kez4IRdZGk8KrS0T3lQv9TplnIiyt1RgMtz9iKwgsfV7Za-K_WSAK4CZkJkVuCLC7Wn5gvBNFPl73gbVK-Zu-Fk7J3rYpxyHecA-1ltUAieWFVcDb3_BtuXL2eNYv5sIESsf-AY1QoBaycU4qG6QtZQoL31aqZfKDIwdRw";
@@ -279,7 +279,7 @@ fn each_kind_of_key_signs_and_a_key_for_one_algorithm_signs_with_no_other() {
     let signed = format!("{}.e30", encoded(r#"{"alg":"EdDSA"}"#));
     let eddsa = format!("{signed}.{}", encoded(pair.sign(signed.as_bytes())));
     let edwards = json!({ "kty": "OKP", "crv": "Ed25519", "x": encoded(pair.public_key()) });
-    // A zero before a number means nothing.
+    // A leading zero does not change a number.
     let padded = encoded([&[0], BASE64_URL_SAFE_NO_PAD.decode(N).expect("a number").as_slice()].concat());
     let rsa = json!({ "kty": "RSA", "n": padded, "e": "AAEAAQ" });
     let check = |keys: &[Value], token: &str| {
@@ -324,7 +324,7 @@ async fn a_flood_of_keys_that_nobody_knows_makes_a_bounded_number_of_fetches_and
         assert_eq!(refused(&resource, &stranger.usual()).await, Some(Rejected::UnknownKey));
     }
     assert_eq!(server.fetches(), 6, "one in half a minute");
-    // A new key is found by whoever asks first after it is there.
+    // The first request after a key changes finds the new one.
     tokio::time::advance(Duration::from_secs(31)).await;
     server.keys.lock().push(stranger.public());
     resource.principal(&stranger.usual()).await.expect("good");
@@ -438,8 +438,8 @@ async fn clients_are_told_where_to_get_a_token_and_with_what_scopes() {
     assert_eq!(more, format!("Bearer error=\"insufficient_scope\", scope=\"bj:run\", {place}"));
 }
 
-/// What a client shows, with some bytes of it changed, taken out or repeated: it is refused in some
-/// way, and never more than that.
+/// A token with some bytes changed, removed or repeated is rejected in some way, and nothing worse
+/// happens.
 #[tokio::test]
 async fn no_text_that_is_shown_as_a_token_does_more_than_be_refused() {
     let signer = Signer::new("a");
@@ -459,7 +459,7 @@ async fn no_text_that_is_shown_as_a_token_does_more_than_be_refused() {
         }
         let text = String::from_utf8(bytes).expect("ASCII");
         let shown = resource.principal(&text).await;
-        // The last character of a signature has bits that mean nothing, which must be zero.
+        // The last character of a signature has unused bits, which must be zero.
         assert!(text == good || shown.is_err(), "{text}");
     }
     let set = json!({ "keys": [signer.public(), { "kty": "RSA", "n": "AQAB", "e": "AQAB" }] }).to_string();

@@ -1,4 +1,4 @@
-//! A signed token (a JWT): what it is made of, and whether what it claims holds here.
+//! A signed token (a JWT): its parts, and whether its claims are valid here.
 
 use std::time::Duration;
 
@@ -8,14 +8,14 @@ use serde::{
     de::{DeserializeOwned, IgnoredAny},
 };
 
-/// The longest token that is looked at. Those with groups and roles in them have some KB.
+/// The longest token that is examined. Those with groups and roles in them have some KB.
 const TOKEN_BYTES: usize = 16 * 1024;
-/// How far the clocks of two machines may differ.
+/// How much the clocks of two machines may differ.
 const LEEWAY: Duration = Duration::from_secs(30);
 /// The longest subject. OpenID Connect allows 255.
 const SUBJECT_BYTES: usize = 255;
 
-/// Why a token is not good. The texts go into a header: they are ASCII, without quotes.
+/// Why a token is invalid. The texts go into a header: they are ASCII, without quotes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Rejected {
     #[error("the token is longer than {TOKEN_BYTES} bytes")]
@@ -44,8 +44,7 @@ pub(crate) enum Rejected {
     Bound,
 }
 
-/// How a token is signed. There is neither an unsigned one here, nor one that is signed with a
-/// shared secret.
+/// How a token is signed. Unsigned tokens and those signed with a shared secret are not accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Algorithm {
     Rs256,
@@ -77,29 +76,29 @@ impl Algorithm {
     }
 }
 
-/// What is read of a token's header. Where it says to find a key is passed over.
+/// The parts of a token's header that are read. Its hints where to find a key are ignored.
 #[derive(Deserialize)]
 struct Header {
     alg: String,
     kid: Option<String>,
     typ: Option<String>,
-    /// Extensions that must be understood. None is.
+    /// Extensions that must be understood. None is supported.
     #[serde(default, deserialize_with = "present")]
     crit: bool,
 }
 
-/// A token in its parts, none of which is believed yet.
+/// The parts of a token, none of them verified yet.
 pub(crate) struct SignedToken<'t> {
     pub(crate) algorithm: Algorithm,
     pub(crate) key: Option<String>,
-    /// What the signature is over.
+    /// The text that is signed.
     pub(crate) signed: &'t [u8],
     pub(crate) signature: Vec<u8>,
     payload: Vec<u8>,
 }
 
 impl<'t> SignedToken<'t> {
-    /// Takes a token apart.
+    /// Splits a token into its parts.
     pub(crate) fn read(token: &'t str) -> Result<Self, Rejected> {
         if token.len() > TOKEN_BYTES {
             return Err(Rejected::TooLong);
@@ -119,7 +118,7 @@ impl<'t> SignedToken<'t> {
         Ok(Self { algorithm, key: header.kid, signed: signed.as_bytes(), signature, payload })
     }
 
-    /// What the token claims, if it holds. Its signature has to have been checked before.
+    /// The token's claims, if they are valid. Its signature must have been verified before.
     pub(crate) fn claims(&self, expected: &Expected<'_>) -> Result<Claims, Rejected> {
         let claims: Claims = object(&self.payload)?;
         let (now, leeway) = (expected.now.as_secs_f64(), LEEWAY.as_secs_f64());
@@ -129,7 +128,7 @@ impl<'t> SignedToken<'t> {
         if !claims.aud.iter().any(|audience| audience == expected.audience) {
             return Err(Rejected::Audience);
         }
-        // JSON has neither infinity nor what is not a number.
+        // JSON has neither infinity nor NaN.
         if claims.exp + leeway <= now {
             return Err(Rejected::Expired);
         }
@@ -146,7 +145,7 @@ impl<'t> SignedToken<'t> {
     }
 }
 
-/// Reads an object. serde would take an array of the fields' values as well.
+/// Reads an object. serde would also accept an array of the fields' values.
 fn object<T: DeserializeOwned>(text: &[u8]) -> Result<T, Rejected> {
     if !text.trim_ascii_start().starts_with(b"{") {
         return Err(Rejected::Malformed);
@@ -154,17 +153,17 @@ fn object<T: DeserializeOwned>(text: &[u8]) -> Result<T, Rejected> {
     serde_json::from_slice(text).map_err(|_| Rejected::Malformed)
 }
 
-/// That a member is there, whatever its value: `null` is one.
+/// Whether a member is present, with any value, including `null`.
 fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
     IgnoredAny::deserialize(deserializer).map(|_| true)
 }
 
-/// A token of another kind, such as one that says who logged in, is not for a resource server.
+/// A token of another kind, such as an ID token, is not for a resource server.
 fn is_access_token(kind: &str) -> bool {
     ["jwt", "at+jwt", "application/at+jwt"].iter().any(|known| kind.eq_ignore_ascii_case(known))
 }
 
-/// What a token has to claim.
+/// The claims that a token must have.
 pub(crate) struct Expected<'e> {
     pub(crate) issuer: &'e str,
     pub(crate) audience: &'e str,
@@ -182,14 +181,14 @@ pub(crate) struct Claims {
     exp: f64,
     nbf: Option<f64>,
     scope: Option<Several>,
-    /// What some authorization servers call it.
+    /// The name that some authorization servers use for it.
     scp: Option<Several>,
     #[serde(default, deserialize_with = "present")]
     cnf: bool,
 }
 
 impl Claims {
-    /// Who the token is for, as the issuer names them.
+    /// The subject of the token, as the issuer names it.
     pub(crate) fn subject(&self) -> &str {
         &self.sub
     }

@@ -1,5 +1,4 @@
-//! What a task wants to know of its client: each question has a key, and its answer comes with
-//! `tasks/update`.
+//! Questions of a task to its client: each has a key, and its answer comes with `tasks/update`.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -18,7 +17,7 @@ pub struct Asks(Arc<Inner>);
 #[derive(Debug, Default)]
 struct Inner {
     asked: Mutex<Asked>,
-    /// Somebody asks: a call that is not a task yet must become one.
+    /// Signals a question: a call that is not a task yet must become one.
     wanted: Notify,
 }
 
@@ -31,10 +30,10 @@ struct Asked {
 }
 
 impl Asks {
-    /// Asks the client. Nothing comes where it cannot be asked, or will not answer any more.
+    /// Asks the client. Returns nothing if it cannot be asked, or will not answer any more.
     ///
     /// # Cancellation
-    /// Dropping the future takes the question back.
+    /// Dropping the future withdraws the question.
     pub async fn ask(&self, request: InputRequest) -> Option<Value> {
         let (tell, told) = oneshot::channel();
         let key = {
@@ -57,17 +56,17 @@ impl Asks {
         self.0.wanted.notified().await;
     }
 
-    /// What is open.
+    /// The open questions.
     pub(super) fn open(&self) -> InputRequests {
         self.lock().open.iter().map(|(key, (request, _))| (key.clone(), request.clone())).collect()
     }
 
-    /// Passes answers on; those to what is not asked are dropped.
+    /// Passes answers on; those without an open question are dropped.
     pub(super) fn answered(&self, answers: InputResponses) {
         let mut asked = self.lock();
         for (key, answer) in answers {
             if let Some((_, tell)) = asked.open.remove(&key) {
-                // Whoever asked may have gone on.
+                // The asker may be gone.
                 let _ = tell.send(answer);
             }
         }
@@ -81,7 +80,7 @@ impl Asks {
     }
 
     fn lock(&self) -> MutexGuard<'_, Asked> {
-        // Nothing under the lock can panic half way.
+        // Nothing under the lock can panic halfway.
         self.0.asked.lock()
     }
 }

@@ -1,11 +1,11 @@
 //! Calls that outlive their request: the Tasks extension of the protocol (SEP-2663).
 //!
-//! A client that declares it gets the handle of a task where a call takes long, and asks for the
-//! answer later, over whatever connection it has then. A task belongs to its principal: to all
-//! others it is as unknown as one that never was. rmcp's own manager does not serve here: it aborts
-//! a call when its time to live is over, knows no principal, and bounds nothing.
+//! A client that declares it gets a task's handle when a call takes long, and asks for the answer
+//! later, over any connection. A task belongs to its principal: for all others it does not exist.
+//! rmcp's own manager cannot be used here: it aborts a call when its time to live is over, knows no
+//! principals, and bounds nothing.
 //!
-//! `store` keeps tasks and forgets them, `asks` is what a task wants to know of its client.
+//! `store` keeps tasks and forgets them, `asks` has a task's questions to its client.
 
 mod asks;
 mod store;
@@ -34,18 +34,20 @@ use store::Shared;
 /// When a call becomes a task, and how many there may be. Each has the reason for its default.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TaskLimits {
-    /// How long a call may take before it becomes a task; nothing, where none does. 10 seconds:
-    /// most runs end before and cost no second request, and no client has given up by then.
+    /// How long a call may take before it becomes a task, or `None` if no call does. 10 seconds:
+    /// most runs end earlier and need no second request, and no client has given up by then.
     pub after: Option<Duration>,
-    /// Tasks in all, those included whose results are kept. 512: as many as connections.
+    /// All tasks, including those whose results are kept. 512: as many as connections.
     pub all: usize,
-    /// Tasks of one principal. 64: as many as a client of stdin and stdout may have in flight.
+    /// Tasks of one principal. 64: as many requests as a client on stdin and stdout may have in
+    /// flight.
     pub per_principal: usize,
-    /// How long a result is kept at least. 15 minutes: a laptop that was closed for a moment.
+    /// How long a result is kept at least. 15 minutes: long enough for a laptop that was closed for
+    /// a moment.
     pub keep: Duration,
-    /// While the results that are kept hold more than this, no call becomes a task. 64 MiB.
+    /// While the kept results are larger than this, no call becomes a task. 64 MiB.
     pub kept_bytes: usize,
-    /// How often a client should ask. A second.
+    /// How often a client should poll. A second.
     pub poll: Duration,
 }
 
@@ -62,21 +64,21 @@ impl Default for TaskLimits {
     }
 }
 
-/// What a call says while it works.
+/// A call's messages about its progress.
 pub type Status = Arc<dyn Fn() -> Option<String> + Send + Sync>;
 
-/// Whose a task is, or who asks for one.
+/// The owner of a task, or the principal that asks for one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Owner {
     /// The principal's name.
     pub name: Arc<str>,
-    /// Whether it may make calls that change something. Whoever may not, hears of no such call
-    /// either, nor ends one.
+    /// Whether it may make calls that change something. If not, it cannot see or cancel such calls
+    /// either.
     pub may_change: bool,
 }
 
 impl Owner {
-    /// Whether a task of `other` is one of its own.
+    /// Whether a task of `other` belongs to it.
     fn has(&self, other: &Self) -> bool {
         self.name == other.name && (self.may_change || !other.may_change)
     }
@@ -89,11 +91,11 @@ pub struct Call {
     pub owner: Owner,
     /// How long it may take at most; its task lives longer.
     pub longest: Duration,
-    /// Cancelled when nobody wants its end any more. The work has to listen.
+    /// Cancelled when nobody wants the result any more. The work has to react to it.
     pub cancel: CancellationToken,
-    /// What the client may read while it works.
+    /// Progress for the client while it works.
     pub status: Status,
-    /// What it asks its client.
+    /// Its questions to its client.
     pub asks: Asks,
 }
 
@@ -102,8 +104,8 @@ pub struct Call {
 pub enum Ending {
     /// It has a result, which may say that it failed.
     Done(CallToolResult),
-    /// It was cancelled, and stopped. The result is for whoever still waits, the text for the
-    /// status of a task.
+    /// It was cancelled, and stopped. The result is for a waiting client, the text for the status
+    /// of a task.
     Cancelled(CallToolResult, String),
     /// It has none.
     Failed(ErrorData),
@@ -138,15 +140,15 @@ impl Tasks {
         Self(Arc::new(Shared::new(limits)))
     }
 
-    /// Does the work of a call, and gives its result, or a task where it takes longer than
-    /// [`TaskLimits::after`] or asks its client something. Where there is no room for a task, the
-    /// client waits. Until then, the call is cancelled when it is `given_up`; a task is not.
+    /// Does the work of a call, and returns its result, or a task if it takes longer than
+    /// [`TaskLimits::after`] or asks its client something. If there is no room for a task, the
+    /// client waits. Until it is a task, the call is cancelled when it is `given_up`.
     ///
     /// # Errors
     /// What the work ended in.
     ///
     /// # Cancellation
-    /// Dropping the future ends the work, as long as it is not a task.
+    /// Dropping the future ends the work, unless it is a task.
     pub async fn answer(
         &self,
         call: Call,
@@ -197,30 +199,30 @@ impl Tasks {
     /// `tasks/get`.
     ///
     /// # Errors
-    /// There is none of this owner with this id.
+    /// This owner has none with this id.
     pub fn get(&self, owner: &Owner, id: &str) -> Result<GetTaskResult, ErrorData> {
         self.0.detailed(owner, id).map(GetTaskResult::new)
     }
 
-    /// `tasks/update`: answers to what a task asked. What nobody asked is passed over.
+    /// `tasks/update`: answers to a task's questions. Answers without a question are ignored.
     ///
     /// # Errors
-    /// There is none of this owner with this id.
+    /// This owner has none with this id.
     pub fn update(&self, owner: &Owner, id: &str, answers: InputResponses) -> Result<(), ErrorData> {
         let asks = self.0.asks(owner, id)?;
         asks.answered(answers);
         self.0.touch(owner, id)
     }
 
-    /// `tasks/cancel`. What has ended stays as it is.
+    /// `tasks/cancel`. A task that has ended stays unchanged.
     ///
     /// # Errors
-    /// There is none of this owner with this id.
+    /// This owner has none with this id.
     pub fn cancel(&self, owner: &Owner, id: &str) -> Result<(), ErrorData> {
         self.0.cancel(owner, id)
     }
 
-    /// How many there are.
+    /// The number of tasks.
     pub fn count(&self) -> usize {
         self.0.count()
     }

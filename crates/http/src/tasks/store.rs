@@ -1,4 +1,4 @@
-//! The tasks that there are, and how many there may be.
+//! The existing tasks, and how many there may be.
 
 use std::{collections::HashMap, fmt::Write as _, sync::Arc, time::Duration};
 
@@ -15,13 +15,13 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Asks, Call, Ending, Owner, Status, TaskLimits};
 
-/// Random bytes of an id. Whoever knows an id still has to be its principal.
+/// Random bytes of an id. Knowing an id does not replace being its principal.
 const ID_BYTES: usize = 16;
 
 pub(super) struct Shared {
     pub(super) limits: TaskLimits,
     tasks: Mutex<HashMap<String, Entry>>,
-    /// One for each task, from its beginning until it is forgotten. They end with the server.
+    /// One for each task, from its start until it is forgotten. They end with the server.
     watching: Mutex<JoinSet<()>>,
 }
 
@@ -45,7 +45,7 @@ impl Shared {
         Self { limits, tasks: Mutex::default(), watching: Mutex::default() }
     }
 
-    /// Makes a task of a call, if there is room.
+    /// Makes a call a task, if there is room.
     pub(super) fn begin(&self, call: &Call) -> Option<(String, Task)> {
         let id = new_id()?;
         let now = current_timestamp();
@@ -75,14 +75,14 @@ impl Shared {
         Some((id, task))
     }
 
-    /// Drives what watches over a task.
+    /// Drives the future that watches a task.
     pub(super) fn watch(&self, watching: impl Future<Output = ()> + Send + 'static) {
         let mut all = self.watching.lock();
         while all.try_join_next().is_some() {}
         all.spawn(watching);
     }
 
-    /// Keeps how a task ended, and says until when.
+    /// Keeps how a task ended, and returns until when.
     pub(super) fn end(&self, id: &str, ending: Ending) -> Option<Instant> {
         let (payload, message) = match ending {
             Ending::Done(result) => (TaskPayload::Completed { result: object(&result) }, None),
@@ -98,7 +98,7 @@ impl Shared {
         let mut tasks = self.lock();
         let entry = tasks.get_mut(id)?;
         entry.asks.close();
-        // What it says while it works may hold on to what it worked with.
+        // Its progress may keep alive what it worked with.
         entry.status = Arc::new(|| None);
         entry.task.status_message = message;
         entry.task.last_updated_at = current_timestamp();
@@ -131,7 +131,7 @@ impl Shared {
                 }
             }
         };
-        // A result may be large: it is copied without the lock.
+        // A result may be large, so it is copied without the lock.
         let payload = payload.map_or(TaskPayload::Working, |payload| TaskPayload::clone(&payload));
         Ok(DetailedTask::new(task, payload))
     }
@@ -170,8 +170,8 @@ impl Shared {
 }
 
 impl Entry {
-    /// Its time to live, which never becomes shorter than the client was told, and leaves `keep`
-    /// from now.
+    /// Its time to live, which never becomes shorter than the client was told, and lasts at least
+    /// `keep` from now.
     fn lives_at_least(&mut self, keep: Duration) -> Duration {
         let needed = self.began.elapsed().saturating_add(keep);
         let lives = Duration::from_millis(self.task.ttl_ms.unwrap_or_default()).max(needed);
@@ -180,7 +180,7 @@ impl Entry {
     }
 }
 
-/// A task of this owner. That of another is as unknown as one that never was.
+/// A task of this owner. That of another is treated as if it did not exist.
 fn known<'t>(tasks: &'t mut HashMap<String, Entry>, owner: &Owner, id: &str) -> Result<&'t mut Entry, ErrorData> {
     tasks
         .get_mut(id)
@@ -195,7 +195,7 @@ fn new_id() -> Option<String> {
         return None;
     }
     let hex = |mut text: String, byte: &u8| {
-        // Writing to a text does not fail.
+        // Writing to a string does not fail.
         let _ = write!(text, "{byte:02x}");
         text
     };

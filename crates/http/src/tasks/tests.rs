@@ -1,4 +1,4 @@
-//! Tasks end, are kept, are bounded, and belong to somebody.
+//! Tasks end, are kept, are bounded, and have an owner.
 
 use std::{future::pending, sync::Arc, time::Duration};
 
@@ -57,7 +57,7 @@ fn text(answer: Result<CallToolResponse, ErrorData>) -> Value {
     }
 }
 
-/// A task once it is as wanted.
+/// A task, once it is in the wanted state.
 async fn until(tasks: &Tasks, owner: &str, id: &str, is_so: impl Fn(&DetailedTask) -> bool) -> DetailedTask {
     let looking = async {
         loop {
@@ -216,7 +216,7 @@ async fn a_task_is_forgotten_when_its_time_is_over_and_not_before_it_has_ended()
     let id = task(tasks.answer(Call { longest: Duration::ZERO, ..call("ann") }, work, pending()).await);
     let first = tasks.get(&who("ann"), &id).expect("a task").task.task.ttl_ms;
     sleep(10 * MOMENT).await;
-    // It runs longer than it was to live at first, and lives on.
+    // It runs longer than its first time to live, and lives on.
     assert!(tasks.get(&who("ann"), &id).expect("a task").task.task.ttl_ms > first);
     go_on.notify_one();
     let forgotten = async {

@@ -1,4 +1,4 @@
-//! What stands in front of rmcp's transport holds, over real sockets.
+//! Tests what is in front of rmcp's transport, over real sockets.
 
 mod support;
 
@@ -18,7 +18,7 @@ async fn both_protocol_revisions_are_served_at_one_endpoint() {
 
     let (headers, body) = modern("who");
     let mut wire = served.connect().await;
-    // A session of whatever name means nothing there.
+    // There a session's name has no meaning.
     wire.post(&served.bob, &format!("{headers}Mcp-Session-Id: {session}\r\n"), &body).await;
     let head = soon(wire.head()).await;
     assert!(head.starts_with("HTTP/1.1 200"), "{head}");
@@ -56,7 +56,7 @@ async fn a_page_of_an_allowed_origin_may_ask_and_read_and_no_other_may() {
         wire.send(&format!("OPTIONS /mcp HTTP/1.1\r\nHost: {host}\r\n{origin}{asks}\r\n")).await;
         soon(wire.head()).await
     };
-    // Without a token: a browser sends none here.
+    // Without a token, as browsers send none here.
     let head = preflight(&format!("Origin: {page}\r\n")).await;
     assert!(head.starts_with("HTTP/1.1 204"), "{head}");
     assert_eq!(header(&head, "access-control-allow-origin"), Some(page.as_str()));
@@ -67,7 +67,7 @@ async fn a_page_of_an_allowed_origin_may_ask_and_read_and_no_other_may() {
     let head = preflight("").await;
     assert!(head.starts_with("HTTP/1.1 405") && !head.contains("access-control"), "{head}");
 
-    // What is refused can be read, too; and a session's id.
+    // A page can also read refusals, and a session's id.
     for (token, status) in [("wrong", "401"), (served.ann.as_str(), "200")] {
         let mut wire = served.connect().await;
         wire.post(token, &format!("Origin: {page}\r\n"), INITIALIZE).await;
@@ -183,7 +183,7 @@ async fn sessions_are_bounded_in_all_and_by_principal() {
     full(&served, &served.ann).await;
     served.begin(&served.bob).await;
     full(&served, &served.bob).await;
-    // Whoever ends a session has room for another.
+    // Ending a session makes room for another.
     let mut wire = served.connect().await;
     wire.send(&format!(
         "DELETE /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {}\r\n{}\r\n",
@@ -205,7 +205,7 @@ async fn an_idle_session_ends_and_a_call_in_flight_keeps_its_own_also_without_it
         wire.post(&served.ann, &in_session(&session), &call(1, "wait")).await;
         soon(served.signals.begun.notified()).await;
         let wire = stream_stays.then_some(wire);
-        // That this one is reaped shows that the reaper has been at work since.
+        // That this one is removed shows that the reaper has run since.
         let other = served.begin(&served.bob).await;
         soon(served.sessions.wait_for(|count| *count == 1)).await.expect("it serves");
         assert!(served.ask(&served.bob, &other, 1, "who").await.starts_with("HTTP/1.1 404"));
@@ -240,7 +240,7 @@ async fn a_reader_that_reads_nothing_holds_up_nobody_else_and_is_cut_off() {
     wire.post(&served.ann, &in_session(&stalled), &call(1, "flood")).await;
     soon(served.in_flight.wait_for(|count| *count == 1)).await.expect("it serves");
     assert!(served.ask(&served.bob, &other, 1, "who").await.contains("\"result\""));
-    // Nobody reads, so the flood can end in one way alone.
+    // Nobody reads, so the flood can end in one way only.
     soon(served.in_flight.wait_for(|count| *count == 0)).await.expect("it serves");
     assert!(!soon(wire.rest()).await.contains("flooded"));
     assert!(served.ask(&served.ann, &stalled, 2, "who").await.contains("\"result\""));
@@ -259,7 +259,7 @@ async fn half_a_head_and_half_a_body_end_their_connection() {
     let head = format!("POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {}\r\n", served.ann);
     wire.send(&format!("{head}Content-Length: 100\r\n\r\n{{")).await;
     assert!(soon(wire.rest()).await.starts_with("HTTP/1.1 408"));
-    // Without a token, the body is not even waited for.
+    // Without a token, the server does not even wait for the body.
     let mut wire = served.connect().await;
     wire.send("POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{").await;
     assert!(soon(wire.head()).await.starts_with("HTTP/1.1 401"));
@@ -274,7 +274,7 @@ async fn a_request_that_comes_byte_by_byte_ends_its_connection_however_long_it_c
     {
         let mut wire = served.connect().await;
         wire.send(&sent).await;
-        // Each byte is in time, and all of them are not.
+        // Each byte is in time, but the whole is not.
         let dripping = async {
             loop {
                 tokio::time::sleep(SHORT / 10).await;
@@ -344,7 +344,7 @@ async fn connections_with_half_a_head_and_idle_ones_give_way_to_whoever_asks() {
         }
         halves.push(wire);
     }
-    // Heads may take 15 seconds; these are in the way of nobody for so long.
+    // Heads may take 15 seconds, but these do not block anybody for that long.
     let mut probe = served.connect().await;
     probe.get("/healthz", "").await;
     soon(probe.until("ok")).await;
@@ -381,7 +381,7 @@ async fn one_principal_with_all_its_streams_leaves_room_for_others_and_for_probe
     let mut probe = served.connect().await;
     probe.get("/healthz", "").await;
     soon(probe.until("ok")).await;
-    // Whoever ends a stream has room for another request.
+    // Ending a stream makes room for another request.
     drop(streams);
     while !served.ask(&served.ann, &session, 1, "who").await.contains("\"result\"") {
         tokio::task::yield_now().await;
@@ -415,7 +415,7 @@ async fn bodies_are_bounded_alone_and_together() {
     ))
     .await;
     soon(served.in_flight.wait_for(|count| *count == 1)).await.expect("it serves");
-    // The room that the first one takes grows as its bytes come.
+    // The room that the first one takes grows as its bytes arrive.
     loop {
         let mut wire = served.connect().await;
         wire.post(&served.ann, "", INITIALIZE).await;
@@ -497,7 +497,7 @@ async fn the_end_waits_for_calls_in_flight_and_not_for_open_streams() {
     soon(served.signals.begun.notified()).await;
     let mut probe = served.connect().await;
     served.tell_to_end();
-    // Until the server has heard of it, it says that it is ready.
+    // Until the server has noticed, it reports that it is ready.
     loop {
         probe.get("/readyz", "").await;
         let head = soon(probe.head()).await;

@@ -1,4 +1,4 @@
-//! A server with tools that wait for the test, and a client that speaks HTTP by hand.
+//! A server with tools that wait for the test, and a client that speaks raw HTTP.
 
 use std::{collections::BTreeSet, future::Future, net::SocketAddr, sync::Arc, time::Duration};
 
@@ -18,7 +18,7 @@ use tokio::{
     task::JoinHandle,
 };
 
-/// What the tools tell the test, and wait for.
+/// What the tools report to the test, and what they wait for.
 #[derive(Default)]
 pub(crate) struct Signals {
     pub(crate) begun: Notify,
@@ -113,7 +113,7 @@ impl Served {
         Wire::new(TcpStream::connect(self.address).await.expect("connected"))
     }
 
-    /// Begins a session and gives its id.
+    /// Begins a session and returns its id.
     pub(crate) async fn begin(&self, token: &str) -> String {
         let mut wire = self.connect().await;
         wire.post(token, "", INITIALIZE).await;
@@ -122,7 +122,7 @@ impl Served {
         header(&head, "mcp-session-id").expect("a session").to_owned()
     }
 
-    /// Asks in a session, and gives the answer's status line and body up to the answer.
+    /// Sends a request in a session, and returns the status line and the body up to the answer.
     pub(crate) async fn ask(&self, token: &str, session: &str, id: u32, tool: &str) -> String {
         let mut wire = self.connect().await;
         wire.post(token, &in_session(session), &call(id, tool)).await;
@@ -206,7 +206,7 @@ impl<S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin> Wire<S> {
         self.until("\r\n\r\n").await
     }
 
-    /// What comes up to and with a text.
+    /// The data up to and including a text.
     pub(crate) async fn until(&mut self, text: &str) -> String {
         loop {
             if let Some(at) = self.read.windows(text.len()).position(|window| window == text.as_bytes()) {
@@ -220,7 +220,7 @@ impl<S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin> Wire<S> {
         }
     }
 
-    /// What comes until the connection ends, in whatever way.
+    /// The data until the connection ends, in whatever way.
     pub(crate) async fn rest(&mut self) -> String {
         let mut more = [0; 16 * 1024];
         while let Ok(count @ 1..) = self.stream.read(&mut more).await {
