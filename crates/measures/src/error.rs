@@ -17,7 +17,7 @@ pub enum MeasureError {
         /// What the system says.
         error: io::Error,
     },
-    /// It gave another answer than it must.
+    /// Its answer was wrong.
     #[error("{} answered {answer:?} to 1+1", program.display())]
     Answer {
         /// Its file.
@@ -25,19 +25,19 @@ pub enum MeasureError {
         /// Its standard output, or its standard error where that is empty.
         answer: String,
     },
-    /// A folder for what is measured cannot be made.
+    /// A folder for the measurement cannot be created.
     #[error("no temporary folder can be made: {0}")]
     Folder(io::Error),
     /// The sandbox cannot be set up.
     #[error(transparent)]
     Sandbox(#[from] SandboxError),
-    /// A script that is measured failed.
+    /// A measured script failed.
     #[error("a script of the measure failed: {}", .0.message)]
     Script(Box<RunError>),
-    /// An engine that a comparison needs cannot be set up, or does not run the interpreter.
+    /// An engine for a comparison cannot be set up, or does not run the interpreter.
     #[error("an engine for the comparison cannot be used: {0}")]
     Engine(String),
-    /// A task of the measure ended before its time.
+    /// A task of the measurement ended too early.
     #[error("a task of the measure ended before its time: {0}")]
     Task(String),
 }

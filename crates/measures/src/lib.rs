@@ -1,8 +1,8 @@
 //! What belljar costs on the machine that it runs on.
 //!
-//! What measures share, whoever asks for them: `belljar bench`, which needs no Rust, and the
-//! benches in `benches/`. Nothing here prints, or reads the environment or the user's folders;
-//! whoever asks hands in what is to be measured.
+//! The measurements are shared by `belljar bench`, which needs no Rust, and the benches in
+//! `benches/`. Nothing here prints, or reads the environment or the user's folders; the caller
+//! passes in what is measured.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]

@@ -1,4 +1,4 @@
-//! Sandboxes, tools and load that measures share.
+//! Sandboxes, tools and load that measurements share.
 
 use std::{
     sync::{
@@ -22,7 +22,7 @@ pub const ENDLESS: &str = "while (true) {}";
 /// A sandbox with so many slots and places in the queue.
 ///
 /// # Errors
-/// The machine does not serve: it has too little address space, for one.
+/// The machine is not suitable: it has too little address space, for example.
 pub fn sandbox(max_live: u32, max_queued: u32) -> Result<Arc<Sandbox>, SandboxError> {
     let queue_timeout = Duration::from_secs(600);
     let (default, patient) = (SandboxOptions::default(), patient());
@@ -33,7 +33,7 @@ pub fn sandbox(max_live: u32, max_queued: u32) -> Result<Arc<Sandbox>, SandboxEr
     Sandbox::new(&Image::embedded(), options).map(Arc::new)
 }
 
-/// Limits that end nothing within the time of a measure.
+/// Limits that end nothing within the time of a measurement.
 pub fn patient() -> Limits {
     let hour = Duration::from_secs(3600);
     Limits {
@@ -96,14 +96,14 @@ impl Gate {
         }))
     }
 
-    /// Waits until so many calls stand before the gate.
+    /// Waits until so many calls wait at the gate.
     pub async fn arrived(&self, count: usize) {
         while self.0.arrived.load(Ordering::Acquire) < count {
             self.0.arrival.notified().await;
         }
     }
 
-    /// Answers all calls that stand before it.
+    /// Answers all calls that wait at it.
     pub fn open(&self) {
         self.0.open.notify_waiters();
     }

@@ -1,11 +1,11 @@
-//! What the figures were measured on.
+//! The machine on which the figures were measured.
 
 use std::{fs, num::NonZero, thread};
 
 use crate::report::Machine;
 
 impl Machine {
-    /// This one. Linux says most; what another system does not say here is absent.
+    /// This machine. Linux reports most fields; they are absent on other systems.
     pub fn this() -> Self {
         let first_line = |path: &str| Some(fs::read_to_string(path).ok()?.lines().next()?.trim().to_owned());
         let kernel = first_line("/proc/sys/kernel/ostype").zip(first_line("/proc/sys/kernel/osrelease"));
@@ -28,7 +28,7 @@ pub(crate) fn cores() -> usize {
     thread::available_parallelism().map_or(1, NonZero::get)
 }
 
-/// What follows `name:` in a file of lines.
+/// The text after `name:` in a file of lines.
 fn field(path: &str, name: &str) -> Option<String> {
     let text = fs::read_to_string(path).ok()?;
     let value = text.lines().find_map(|line| {

@@ -1,19 +1,19 @@
-//! What the process takes of the machine, as Linux counts it.
+//! The resources of this process, as Linux counts them.
 
 use std::{fs, io};
 
 /// Bytes of memory that are resident.
 ///
 /// # Errors
-/// There is no `/proc`, or it says something else.
+/// There is no `/proc`, or it has another format.
 pub fn resident_bytes() -> io::Result<u64> {
     kibibytes("/proc/self/status", "VmRSS:")
 }
 
-/// Bytes of memory that are resident, of which a page that is mapped several times counts once.
+/// Resident bytes, counting a page that is mapped several times once.
 ///
 /// # Errors
-/// There is no `/proc`, or it says something else.
+/// There is no `/proc`, or it has another format.
 pub fn proportional_bytes() -> io::Result<u64> {
     kibibytes("/proc/self/smaps_rollup", "Pss:")
 }

@@ -1,5 +1,4 @@
-//! The figures, in the shape that `belljar bench --json` prints. docs/BENCH.md says what each field
-//! is.
+//! The figures, in the form that `belljar bench --json` prints. docs/BENCH.md describes each field.
 //!
 //! Units are in the names. A figure that could not be measured is absent, and `skipped` says why.
 
@@ -14,13 +13,13 @@ use crate::Times;
 pub struct Report {
     /// belljar's version.
     pub version: String,
-    /// `release`, or `dev`: one that was built to be worked on, whose figures say little.
+    /// `release`, or `dev` for a development build, whose figures mean little.
     pub profile: &'static str,
     /// When it was measured, in UTC.
     pub measured_at: String,
     /// The command that repeats it.
     pub command: String,
-    /// What it was measured on.
+    /// The machine.
     pub machine: Machine,
     /// From starting the program to its end, with the result of `1+1`.
     pub cold_start: Milliseconds,
@@ -32,12 +31,12 @@ pub struct Report {
     pub parallel_calls: ParallelCalls,
     /// Runs of `1+1`, with so many at once.
     pub throughput: Vec<Throughput>,
-    /// What live runs take of the memory while they wait for a tool.
+    /// The memory of live runs while they wait for a tool.
     pub waiting_runs: Vec<WaitingRuns>,
-    /// What fuel and epochs cost of a script's time. Empty where there was no time to compile an
-    /// engine without.
+    /// What fuel and epochs cost of a script's time. Empty if there was no time to compile an
+    /// engine without them.
     pub overhead: Vec<Overhead>,
-    /// What it takes to find a tool.
+    /// The time to find a tool.
     pub search: Search,
     /// What tool definitions take of a model's context.
     pub tokens: Tokens,
@@ -45,7 +44,7 @@ pub struct Report {
     pub skipped: Vec<Skipped>,
 }
 
-/// The machine, as far as the system says.
+/// The machine, as far as the system reports it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Machine {
     /// The processor's name.
@@ -91,31 +90,31 @@ pub struct Microseconds {
     pub p95_us: f64,
 }
 
-/// What a tool call takes that is awaited before the next. The tool itself does nothing.
+/// The time of a tool call that is awaited before the next one. The tool itself does nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct SequentialCall {
-    /// Calls of one run, through which its time is divided.
+    /// Calls of the run, whose time is divided by them.
     pub calls: u32,
     /// The time of one call.
     #[serde(flatten)]
     pub each: Microseconds,
 }
 
-/// A run whose calls are all under way together.
+/// A run with all of its calls under way at once.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct ParallelCalls {
     /// Calls of one run.
     pub calls: u32,
-    /// How long the tool lets each wait.
+    /// How long each call waits.
     pub each_ms: f64,
-    /// How long they would wait one after the other: not measured.
+    /// How long they would wait one after the other (calculated).
     pub sum_ms: f64,
     /// The time of the whole run.
     #[serde(flatten)]
     pub whole: Milliseconds,
 }
 
-/// How many runs a second end, with so many at once.
+/// How many runs end per second, with so many at once.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Throughput {
     /// Runs under way at the same time.
@@ -128,20 +127,20 @@ pub struct Throughput {
     pub runs_per_second: f64,
 }
 
-/// What live runs take.
+/// The memory of live runs.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct WaitingRuns {
-    /// Runs that waited for a tool, all at the same time.
+    /// Runs that waited for a tool at the same time.
     pub runs: u32,
-    /// The memory that the machine no longer has: pages of the interpreter's image, which all runs
+    /// The memory that the machine has lost: pages of the interpreter's image, which all runs
     /// share, count once.
     pub taken_bytes: u64,
-    /// The same for each.
+    /// The same per run.
     pub bytes_per_run: f64,
-    /// By how much the resident memory of the process grew: shared pages count once for each run
-    /// that has read them.
+    /// The growth of the process's resident memory: shared pages count once for each run that has
+    /// read them.
     pub resident_bytes: u64,
-    /// The same for each.
+    /// The same per run.
     pub resident_bytes_per_run: f64,
 }
 
@@ -163,16 +162,16 @@ pub struct Overhead {
     pub shipped_ratio: f64,
 }
 
-/// What it takes to find a tool.
+/// The time to find a tool.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Search {
     /// Whose tools were searched.
     pub origin: Origin,
-    /// Servers that they belong to.
+    /// Their servers.
     pub servers: usize,
-    /// How many there are.
+    /// The number of tools.
     pub tools: usize,
-    /// Making the catalogue of all tool lists.
+    /// Building the catalogue of all tool lists.
     pub index: Milliseconds,
     /// Asking it.
     pub queries: Vec<SearchQuery>,
@@ -184,14 +183,14 @@ pub struct Search {
 pub enum Origin {
     /// Those of the user's configuration.
     Configuration,
-    /// Made-up ones, since no list of the user's is known.
+    /// Made-up ones, since none of the user's lists is known.
     BuiltIn,
 }
 
 /// A question to the catalogue.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SearchQuery {
-    /// What kind of question.
+    /// The kind of question.
     pub kind: &'static str,
     /// The question.
     pub query: String,
@@ -205,9 +204,9 @@ pub struct SearchQuery {
 pub struct Tokens {
     /// How tokens are estimated.
     pub estimate: &'static str,
-    /// The servers whose lists are known.
+    /// The servers with known lists.
     pub servers: Vec<ServerTokens>,
-    /// The servers whose lists are not: they count for nothing here.
+    /// The servers with unknown lists, which are not counted.
     pub unlisted: Vec<String>,
     /// The command that makes their lists known.
     pub list_with: String,
@@ -215,13 +214,13 @@ pub struct Tokens {
     pub direct_tokens: usize,
     /// The definitions of belljar's two tools.
     pub belljar_tokens: usize,
-    /// A search for a tool and its answer, by which a model finds it; half take less. Absent where
-    /// no tool is known.
+    /// A search for a tool and its answer, by which a model finds it: the median. Absent if no tool
+    /// is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub look_up_tokens: Option<usize>,
-    /// What belljar's two leave of all definitions. Negative where those are fewer.
+    /// What belljar's two save of all definitions. Negative if those are fewer.
     pub saved_tokens: i64,
-    /// The same in percent of all definitions. Absent where there are none.
+    /// The same in percent of all definitions. Absent if there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub saved_percent: Option<f64>,
 }
@@ -231,7 +230,7 @@ pub struct Tokens {
 pub struct ServerTokens {
     /// Its name.
     pub server: String,
-    /// It came with belljar: not the user's own.
+    /// Whether it came with belljar, not from the user.
     pub is_built_in: bool,
     /// How many there are.
     pub tools: usize,
@@ -239,10 +238,10 @@ pub struct ServerTokens {
     pub tokens: usize,
 }
 
-/// A figure that there is not.
+/// A missing figure.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Skipped {
-    /// What it would have said.
+    /// Its name.
     pub what: String,
     /// Why it is missing.
     pub why: String,
@@ -267,7 +266,7 @@ pub(crate) fn milliseconds(time: Duration) -> f64 {
     rounded(time.as_secs_f64() * 1e3)
 }
 
-/// No clock is better than three places, and nobody reads more.
+/// Three digits are as precise as the clock.
 pub(crate) fn rounded(number: f64) -> f64 {
     (number * 1e3).round() / 1e3
 }

@@ -17,7 +17,7 @@ impl Times {
         Self(times)
     }
 
-    /// The time below which so many of a hundred are.
+    /// The time below which so many percent are.
     pub fn percentile(&self, percent: usize) -> Duration {
         let last = self.0.len() - 1;
         self.0.get(self.0.len() * percent / 100).or(self.0.get(last)).copied().unwrap_or_default()

@@ -1,4 +1,4 @@
-//! Tools without a world behind them.
+//! Tools without any effects.
 
 use std::{sync::Arc, time::Duration};
 

@@ -1,7 +1,7 @@
 //! What each wall costs: the same scripts in engines with and without it, in turn.
 //!
-//! The shipped sandbox cannot be had without its walls. So these engines are made here, from the
-//! settings of `crates/image`, and link nothing but what a script without tools needs.
+//! The shipped sandbox always has its walls. So these engines are built here, from the settings of
+//! `crates/image`, and link only what a script without tools needs.
 
 use std::{
     sync::{
@@ -20,7 +20,7 @@ use wasmtime::{
 
 use crate::MeasureError;
 
-/// The glass, as generated from `wit/sandbox.wit`.
+/// The interface, as generated from `wit/sandbox.wit`.
 #[allow(missing_docs, unreachable_pub, dead_code, reason = "generated code")]
 mod glass {
     wasmtime::component::bindgen!({ path: "../../wit", world: "interpreter", exports: { default: async } });
@@ -30,7 +30,7 @@ mod glass {
 const TICK: Duration = Duration::from_millis(2);
 const MEMORY_BYTES: usize = 256 << 20;
 
-/// What walls are compared over: what it is called, and its source.
+/// A script for comparing walls: its name, and its source.
 pub const SCRIPTS: [(&str, &str); 5] = [
     (
         "a loop of 300,000 additions",
@@ -45,10 +45,10 @@ pub const SCRIPTS: [(&str, &str); 5] = [
     ("growing by 60 MB", "const all = []; for (let i = 0; i < 60; i++) all.push(new Uint8Array(1000000)); all.length"),
 ];
 
-/// Which walls stand.
+/// The walls of an engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Walls {
-    /// What they are called.
+    /// Their name.
     pub name: &'static str,
     /// The guest's work is counted.
     pub fuel: bool,
@@ -59,16 +59,16 @@ pub struct Walls {
 }
 
 impl Walls {
-    /// None at all.
+    /// No walls.
     pub const NONE: Self = Self { name: "none", fuel: false, epochs: false, limiter: false };
-    /// Fuel alone.
+    /// Fuel only.
     pub const FUEL: Self = Self { name: "fuel", fuel: true, ..Self::NONE };
-    /// Epochs alone.
+    /// Epochs only.
     pub const EPOCHS: Self = Self { name: "epochs", epochs: true, ..Self::NONE };
-    /// The memory limiter alone.
+    /// The memory limiter only.
     pub const LIMITER: Self = Self { name: "limiter", limiter: true, ..Self::NONE };
-    /// As belljar runs scripts. No other has its machine code in the program: theirs is compiled,
-    /// which takes seconds.
+    /// As belljar runs scripts. The program has machine code only for this one: the others are
+    /// compiled, which takes seconds.
     pub const ALL: Self = Self { name: "all", fuel: true, epochs: true, limiter: true };
 }
 
@@ -80,7 +80,7 @@ pub struct Jar {
     stopped: Arc<AtomicBool>,
 }
 
-/// As the sandbox's limiter: a comparison for each growth.
+/// Like the sandbox's limiter: a comparison for each growth.
 struct Memory;
 
 impl ResourceLimiter for Memory {
@@ -106,7 +106,7 @@ impl Jar {
     /// An engine with these walls. Blocks while the interpreter is compiled.
     ///
     /// # Errors
-    /// The engine cannot be set up, or does not take the interpreter.
+    /// The engine cannot be set up, or does not accept the interpreter.
     pub fn new(walls: Walls) -> Result<Self, MeasureError> {
         let mut config = belljar_image::config();
         config.consume_fuel(walls.fuel).epoch_interruption(walls.epochs);
@@ -167,7 +167,7 @@ impl Jar {
         Ok(store)
     }
 
-    /// How long a script takes in a fresh instance, which it must survive.
+    /// How long a script takes in a fresh instance. The script must succeed.
     ///
     /// # Errors
     /// The script fails, or the instance does.
@@ -198,8 +198,8 @@ impl Drop for Jar {
     }
 }
 
-/// The fastest time of a script in each of some jars, which take turns: what else the machine does
-/// only ever adds.
+/// The fastest time of a script in each of some engines, which take turns: other work of the
+/// machine can only add time.
 ///
 /// # Errors
 /// As [`Jar::run`].

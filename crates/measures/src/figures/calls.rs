@@ -1,4 +1,4 @@
-//! What it takes to cross the glass and come back.
+//! The cost of crossing the sandbox's boundary and coming back.
 
 use std::{
     sync::Arc,
@@ -16,8 +16,8 @@ use crate::{
 
 const CALLS: u32 = 1_000;
 
-/// A call of a tool that does nothing, in a run of many. What the run itself takes is divided among
-/// them.
+/// A call of a tool that does nothing, in a run of many. The time of the run itself is divided
+/// among them.
 pub(super) async fn sequential(sandbox: &Arc<Sandbox>, rounds: usize) -> Result<SequentialCall, MeasureError> {
     let source = format!("for (let i = 0; i < {CALLS}; i++) await box.echo({{ i }})");
     let times = times(sandbox, &source, rounds).await?;

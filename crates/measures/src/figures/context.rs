@@ -10,7 +10,7 @@ use super::{
 use crate::report::{ServerTokens, Tokens, rounded};
 
 const ESTIMATE: &str = "bytes of the JSON by 3.6, rounded up";
-/// The most tools that are looked up. More of them say nothing more of what is in the middle.
+/// The most tools that are looked up. More of them would not change the median.
 const LOOKED_UP: usize = 50;
 
 pub(super) fn tokens(servers: &[Listed], own_tools: &[Value], list_with: &str) -> Tokens {
@@ -42,7 +42,7 @@ pub(super) fn tokens(servers: &[Listed], own_tools: &[Value], list_with: &str) -
     }
 }
 
-/// What a model writes and reads to find a tool, in the middle of some of them.
+/// The median of what a model writes and reads to find a tool.
 fn look_up(servers: &[Listed]) -> Option<usize> {
     let listed: Vec<Listed> = servers.iter().filter(|server| server.tools.is_some()).cloned().collect();
     let catalog = catalog(&listed);

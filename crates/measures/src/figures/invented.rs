@@ -1,4 +1,4 @@
-//! Tool lists for a search, where no list of the user's is known.
+//! Made-up tool lists for a search, if none of the user's are known.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! Every figure of `belljar bench`, one after the other: nothing else of belljar's runs while one
-//! is measured.
+//! Measures every figure of `belljar bench`, one after the other: nothing else of belljar runs
+//! while one is measured.
 
 mod calls;
 mod context;
@@ -31,7 +31,7 @@ pub struct Subject {
     pub version: String,
     /// How it was built.
     pub profile: &'static str,
-    /// The time, as people write it.
+    /// The time, formatted for people.
     pub now: String,
     /// The command that repeats the measures.
     pub command: String,
@@ -39,7 +39,7 @@ pub struct Subject {
     pub servers: Vec<Listed>,
     /// The definitions of belljar's own tools, as a client gets them.
     pub own_tools: Vec<Value>,
-    /// The command by which a server's list becomes known.
+    /// The command that makes a server's list known.
     pub list_with: String,
 }
 
@@ -50,11 +50,11 @@ pub struct Listed {
     pub name: String,
     /// Its tools, if they are known without starting it.
     pub tools: Option<Arc<Vec<ToolDefinition>>>,
-    /// It came with belljar: not the user's own.
+    /// It came with belljar, not from the user.
     pub is_built_in: bool,
 }
 
-/// How thorough the measures are.
+/// How thorough the measurements are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pace {
     /// Under a minute on two cores.
@@ -63,18 +63,18 @@ pub enum Pace {
     Quick,
 }
 
-/// A measure begins.
+/// A measurement begins.
 #[derive(Debug, Clone, Copy)]
 pub struct Step {
-    /// Measures that are done.
+    /// Finished measurements.
     pub done: u64,
-    /// Measures in all.
+    /// All measurements.
     pub of: u64,
     /// What is measured now.
     pub what: &'static str,
 }
 
-/// How many rounds of each measure.
+/// How many rounds of each measurement.
 #[derive(Debug, Clone, Copy)]
 struct Rounds {
     cold: usize,
@@ -118,7 +118,7 @@ impl Rounds {
     }
 }
 
-/// Whoever is told of each step.
+/// The listener for each step.
 struct Steps<'a> {
     done: u64,
     of: u64,
@@ -132,16 +132,16 @@ impl Steps<'_> {
     }
 }
 
-/// Measures everything, and tells before each step. No server is started, and nothing of the user's
-/// is changed.
+/// Measures everything, and reports each step before it begins. No server is started, and nothing
+/// of the user is changed.
 ///
 /// # Errors
-/// [`MeasureError`] where the program or the sandbox does not work. What this machine cannot tell
-/// is in [`Report::skipped`].
+/// [`MeasureError`] if the program or the sandbox does not work. [`Report::skipped`] has what
+/// cannot be measured on this machine.
 ///
 /// # Cancellation
-/// Dropping the future ends what is under way. An engine that is being compiled on a thread of its
-/// own is compiled to its end.
+/// Dropping the future ends what is under way. An engine that is being compiled on its own thread
+/// is compiled to the end.
 ///
 /// # Panics
 /// Outside of a tokio runtime with more than one thread.
@@ -159,7 +159,7 @@ pub async fn measure(
     steps.next("memory of runs that wait");
     let waiting_runs = waiting::all(&mut skipped).await?;
 
-    // As many slots as a process has by itself, or more on a large machine.
+    // As many slots as a process has by default, or more on a large machine.
     let slots = u32::try_from(2 * cores()).unwrap_or(u32::MAX).max(64);
     let sandbox = sandbox(slots, 0)?;
     steps.next("warm start");

@@ -11,13 +11,13 @@ use crate::{
     walls::{Jar, SCRIPTS, Walls, fastest},
 };
 
-/// Which engines are compared, the most important first.
+/// The engines to compare, the most important first.
 const ENGINES: [Walls; 4] = [Walls::NONE, Walls::ALL, Walls::FUEL, Walls::EPOCHS];
-/// Steps that are told of: one for each engine, and one for the comparison.
+/// Reported steps: one for each engine, and one for the comparison.
 const STEPS: u64 = ENGINES.len() as u64 + 1;
-/// An engine that lacks a limit is compiled first: seconds where there are many cores, a quarter of
-/// a minute where there are two. No further one is begun that would probably pass this. All three
-/// take less, on two cores that have nothing else to do.
+/// An engine that lacks a limit must be compiled: seconds with many cores, a quarter of a minute
+/// with two. No further one is started that would probably exceed this. All three take less on two
+/// idle cores.
 const COMPILING: Duration = Duration::from_secs(40);
 
 pub(super) fn steps(pace: Pace) -> u64 {
@@ -42,7 +42,7 @@ pub(super) async fn all(
     let (begun, mut longest) = (Instant::now(), Duration::ZERO);
     for walls in ENGINES {
         steps.next(told(walls));
-        // The engine as it is shipped is compiled already.
+        // The shipped engine is already compiled.
         if walls != Walls::ALL && begun.elapsed() + longest > COMPILING {
             let why = format!("compiling another engine takes {:.0} s on this machine", longest.as_secs_f64());
             skip(skipped, format!("the cost of {} alone", walls.name), why);

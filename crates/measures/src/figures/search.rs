@@ -1,4 +1,4 @@
-//! What it takes to find a tool among the user's own, or among made-up ones where none are known.
+//! The time to find a tool among the user's own, or among made-up ones if none are known.
 
 use std::{
     hint::black_box,
@@ -46,7 +46,7 @@ pub(super) fn all(servers: &[Listed], index_rounds: usize, query_rounds: usize) 
     Search { origin, servers: listed.len(), tools: catalog.tools().count(), index, queries }
 }
 
-/// The catalogue of the servers whose lists are known.
+/// The catalogue of the servers with known lists.
 pub(super) fn catalog(listed: &[Listed]) -> Catalog {
     catalog_of(listed, listed.iter().map(definitions).collect())
 }
@@ -65,7 +65,7 @@ fn catalog_of(listed: &[Listed], definitions: Vec<Definitions>) -> Catalog {
     Catalog::new(servers.collect())
 }
 
-/// What is asked: of a tool in the middle, in the words of its own summary and by its path; and for
+/// The questions: a tool in the middle, by the words of its own summary and by its path; and
 /// everything.
 fn questions(catalog: &Catalog) -> Vec<(&'static str, String)> {
     let tools: Vec<&Tool> = catalog.tools().collect();
@@ -75,7 +75,7 @@ fn questions(catalog: &Catalog) -> Vec<(&'static str, String)> {
     words.into_iter().chain(path).chain([("all tools", String::new())]).collect()
 }
 
-/// How somebody would ask for a tool who does not know its name.
+/// How a person who does not know the tool's name would ask for it.
 pub(super) fn in_words(tool: &Tool) -> String {
     match tool.summary() {
         "" => tool.path().tool().replace(['_', '-'], " "),

@@ -9,18 +9,17 @@ use crate::{
     report::{Microseconds, Milliseconds},
 };
 
-/// Variables that would lead the program to something of the user's.
+/// Variables that would lead the program to files of the user.
 const UNSET: [&str; 2] = ["BELLJAR_CONFIG", "BELLJAR_LOG"];
 const FOLDERS: [&str; 5] = ["HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR"];
 
-/// A process from its start to its end. It has an empty configuration, and folders that nobody has
-/// used.
+/// A process from its start to its end, with an empty configuration and fresh folders.
 pub(super) async fn cold(program: &Path, rounds: usize) -> Result<Milliseconds, MeasureError> {
     let folder = tempfile::tempdir().map_err(MeasureError::Folder)?;
     let config = folder.path().join("belljar.toml");
     std::fs::write(&config, "").map_err(MeasureError::Folder)?;
     let mut times = Vec::with_capacity(rounds);
-    // The first reads the program from the disk, which is none of its own doing.
+    // The first one reads the program from the disk, so it does not count.
     for round in 0..=rounds {
         let mut command = Command::new(program);
         command.args(["run", "--no-daemon", "--config"]).arg(&config).args(["--code", "1+1"]);
@@ -48,7 +47,7 @@ pub(super) async fn cold(program: &Path, rounds: usize) -> Result<Milliseconds, 
 /// A fresh instance, `1+1` in it, and its end.
 pub(super) async fn warm(sandbox: &Arc<Sandbox>, rounds: usize) -> Result<Microseconds, MeasureError> {
     let mut times = Vec::with_capacity(rounds);
-    // The first touch the slot's memory.
+    // The first ones touch the slot's memory.
     for round in 0..rounds + 10 {
         let begun = Instant::now();
         let outcome = sandbox.run(Program::new("1+1")).await;

@@ -1,4 +1,4 @@
-//! How many runs a second end.
+//! How many runs end per second.
 
 use belljar_sandbox::{Program, Sandbox};
 use std::{
@@ -13,7 +13,7 @@ use crate::{
     report::{Throughput, milliseconds, rounded},
 };
 
-/// Beyond so many steps of one, each step doubles.
+/// Up to this number each step adds one; after it, each step doubles.
 const SINGLE_STEPS: usize = 8;
 
 /// From one run at once to twice as many as there are cores.

@@ -1,4 +1,4 @@
-//! What live runs take of the memory while they wait for a tool.
+//! How much memory live runs take while they wait for a tool.
 
 use std::io;
 
@@ -25,8 +25,7 @@ pub(super) async fn all(skipped: &mut Vec<Skipped>) -> Result<Vec<WaitingRuns>, 
         }
         match of(runs).await {
             Ok(figure) => waiting.push(figure),
-            // A thousand slots reserve 4 TiB of the address space, which is not to be had
-            // everywhere.
+            // A thousand slots reserve 4 TiB of address space, which is not available everywhere.
             Err(MeasureError::Sandbox(error @ SandboxError::Engine { .. })) => skip(skipped, what, error.to_string()),
             Err(fault) => return Err(fault),
         }
@@ -34,7 +33,7 @@ pub(super) async fn all(skipped: &mut Vec<Skipped>) -> Result<Vec<WaitingRuns>, 
     Ok(waiting)
 }
 
-/// Each time in a sandbox of its own, none of whose slots was used before.
+/// Each time in a new sandbox, none of whose slots was used before.
 async fn of(runs: u32) -> Result<WaitingRuns, MeasureError> {
     let sandbox = sandbox(runs, 0)?;
     let (gate, limits) = (Gate::default(), patient());
