@@ -1,8 +1,8 @@
 //! What the ledger costs on this machine: `cargo run -p belljar-ledger --example figures [RUNS]`.
 //!
-//! Latency is what a run waits for: its start and its end are handed over, an intent is waited for.
-//! The file is then filled with RUNS runs (100,000) of five calls each, and asked as `belljar runs`
-//! and `belljar runs show` ask it.
+//! Latency is what a run waits for: its start and its end are queued, and an intent is waited for.
+//! The file is then filled with RUNS runs (100,000) of five calls each, and queried like `belljar
+//! runs` and `belljar runs show` do.
 
 #![allow(clippy::print_stdout, clippy::expect_used, reason = "it is a program that prints figures")]
 
@@ -19,7 +19,7 @@ use belljar_model::{Effect, ErrorKind, LedgerKeep, RunId, ToolPath, Usage};
 const CALLS: u64 = 5;
 
 fn start(bits: u64) -> RunStart {
-    // Runs are named at random, and lie all over the file.
+    // Runs have random names, and are spread over the file.
     let run = RunId::from_bits(bits.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     RunStart {
         run,
@@ -31,7 +31,7 @@ fn start(bits: u64) -> RunStart {
     }
 }
 
-/// When the runs began that fill the file: one a second, until now.
+/// The begin of the runs that fill the file: one a second, until now.
 fn long_ago(bits: u64) -> RunStart {
     let start = start(bits);
     RunStart { at: SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000 + bits), ..start }
@@ -82,7 +82,7 @@ async fn latency(
     let mut times = Vec::new();
     for round in 0..rounds {
         let entries = entries(round);
-        // As between two runs of a client: the thread has nothing to do when the next one comes.
+        // As between two runs of a client: the thread is idle when the next one comes.
         tokio::time::sleep(pause).await;
         let begun = Instant::now();
         for (entry, waits) in entries {
@@ -147,7 +147,7 @@ async fn main() {
     ledger.close().await;
     println!("{} calls: {:.0} bytes a call", runs * CALLS, (size() - of_runs) as f64 / (runs * CALLS) as f64);
 
-    // A tool that one of a thousand runs called, long ago, and failures that are as rare.
+    // A tool that one of a thousand runs called, long ago, and equally rare failures.
     let ledger = SqliteLedger::new(Some(&path), Options { fsync: false, keep });
     for bits in (0..runs / 10).step_by(100) {
         let start = long_ago(bits);

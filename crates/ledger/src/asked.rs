@@ -7,27 +7,27 @@ use belljar_model::{Measures, RunId};
 
 use crate::entry::Digest;
 
-/// One call that is to be counted, if there is room for it.
+/// A call to count, if there is room for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Count {
-    /// The rule by which it is counted.
+    /// The rule that counts it.
     pub rule: String,
-    /// Whose call it is.
+    /// Its principal.
     pub principal: String,
     /// The most calls,
     pub at_most: u32,
-    /// within so long before now.
+    /// within this time before now.
     pub within: Duration,
 }
 
-/// A call that was counted, to take it back.
+/// A call that was counted, to undo that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CountId(pub(crate) i64);
 
 /// A run that has an answer with labels.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mark {
-    /// Whose run it is.
+    /// Its principal.
     pub principal: String,
     /// The labels.
     pub labels: Vec<String>,
@@ -35,21 +35,21 @@ pub struct Mark {
     pub run: RunId,
 }
 
-/// What is asked of a principal.
+/// A query for a principal's labels.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Carried {
-    /// Who it is.
+    /// The principal.
     pub principal: String,
     /// The run that asks: its own marks do not count.
     pub except: Option<RunId>,
-    /// How old a mark may be.
+    /// The maximum age of a mark.
     pub within: Duration,
 }
 
 /// Definitions of tools of one server, by their names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pins {
-    /// The rules for which they are pinned, by the file in which these are.
+    /// The file with the rules that pin them.
     pub rules: String,
     /// The server.
     pub server: String,
@@ -57,28 +57,28 @@ pub struct Pins {
     pub tools: BTreeMap<String, String>,
 }
 
-/// What is pinned of a server's tools.
+/// The pins of a server's tools.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PinnedServer {
-    /// Whether nothing was pinned of it before.
+    /// Whether it had no pins before.
     pub is_first: bool,
     /// The definitions, by the tools' names.
     pub tools: BTreeMap<String, String>,
 }
 
-/// Calls of one run that succeeded, or what is asked about those of others.
+/// Successful calls of one run, or a query for those of other runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Passed {
     /// The file of the rules.
     pub rules: String,
     /// The rule that asks for such a call.
     pub rule: String,
-    /// Whose calls they are.
+    /// Their principal.
     pub principal: String,
     /// The digest of the values that must be the same.
     pub same: Digest,
-    /// The run that made one, or that asks: its own do not count here. A call outside of any run is
-    /// none.
+    /// The run that made one, or that asks: its own do not count here. `None` for a call outside of
+    /// any run.
     pub run: Option<RunId>,
 }
 

@@ -7,24 +7,24 @@ use std::{
 
 use belljar_model::{Effect, ErrorKind, RunId, ToolPath, Usage, Verdict};
 
-/// A keyed digest: it says whether two texts are the same, and nothing about them to whoever lacks
-/// the key.
+/// A keyed digest: it shows whether two texts are equal, and reveals nothing about them without the
+/// key.
 pub type Digest = [u8; 16];
 
-/// One thing to keep. Those of one run are kept in the order in which they were handed over.
+/// One thing to keep. The entries of one run are kept in the order in which they were handed over.
 #[derive(Debug, Clone)]
 pub enum Entry {
     /// A run begins.
     Begin(RunStart),
-    /// Calls of a run. One that is [`CallState::Sent`] is an intent: it may be sent from the moment
-    /// that this is kept.
+    /// Calls of a run. One that is [`CallState::Sent`] is an intent: it may be sent as soon as this
+    /// is kept.
     Calls {
-        /// The run, as it began: its calls are to be found even where its start was not kept.
+        /// The run as it began, so that its calls can be found even if its start was not kept.
         start: RunStart,
         /// The calls.
         calls: Vec<Call>,
     },
-    /// How a call ended whose intent is kept.
+    /// The end of a call whose intent was kept.
     Answered {
         /// The run.
         run: RunId,
@@ -33,7 +33,7 @@ pub enum Entry {
         /// Its end.
         end: CallEnd,
     },
-    /// A run is over. What is left of its calls comes with it.
+    /// A run is over. Its remaining calls come with it.
     End(Box<RunEnd>),
     /// A run waits for people, and is put aside.
     Rest(Box<RunRest>),
@@ -46,9 +46,9 @@ pub struct RunStart {
     pub run: RunId,
     /// When it was asked for.
     pub at: SystemTime,
-    /// Which way it was asked for: a command, or what belljar serves.
+    /// Its origin: a command, or a part of belljar that serves clients.
     pub origin: &'static str,
-    /// Who asked.
+    /// The asker.
     pub asker: Asker,
     /// The length of the source, where there is one.
     pub source_bytes: Option<u64>,
@@ -56,7 +56,7 @@ pub struct RunStart {
     pub source: Option<Digest>,
 }
 
-/// Who asked for a run, as far as that is known.
+/// The asker of a run, as far as it is known.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Asker {
     principal: Option<Arc<str>>,
@@ -64,12 +64,11 @@ pub struct Asker {
 }
 
 impl Asker {
-    /// Characters of a name. A client calls itself what it likes, and each of its runs has that
-    /// name.
+    /// Characters of a name. A client chooses its own name, which is kept with each of its runs.
     const MAX_NAME: usize = 120;
 
-    /// The principal that the transport vouches for, such as the name of a token, and what the
-    /// client calls itself, which nobody vouches for.
+    /// The principal that the transport vouches for, such as the name of a token, and the name that
+    /// the client gives itself, which nobody vouches for.
     pub fn new(principal: Option<&str>, client: Option<&str>) -> Self {
         let bounded = |name: &str| {
             let end = name.char_indices().nth(Self::MAX_NAME).map_or(name.len(), |(end, _)| end);
@@ -78,12 +77,12 @@ impl Asker {
         Self { principal: principal.and_then(bounded), client: client.and_then(bounded) }
     }
 
-    /// Whom the transport vouches for; nothing where only the owner can ask.
+    /// The principal that the transport vouches for, or `None` if only the owner can ask.
     pub fn principal(&self) -> Option<&str> {
         self.principal.as_deref()
     }
 
-    /// What the client calls itself.
+    /// The name that the client gives itself.
     pub fn client(&self) -> Option<&str> {
         self.client.as_deref()
     }
@@ -96,23 +95,23 @@ pub struct Call {
     pub number: u64,
     /// Its tool.
     pub tool: ToolPath,
-    /// What the tool says that it changes.
+    /// What the tool's annotations say that it changes.
     pub effect: Effect,
-    /// What it changes as far as the owner says so.
+    /// What it changes according to the owner.
     pub trusted: Effect,
-    /// From the start of the run to the moment at which it was begun.
+    /// From the start of the run to its begin.
     pub begun: Duration,
     /// The length of the arguments.
     pub arguments_bytes: u64,
     /// Their digest.
     pub arguments: Option<Digest>,
-    /// What the owner's rules said of it, where there are some.
+    /// The verdict of the owner's rules, if there are any.
     pub verdict: Option<Verdict>,
-    /// The rule that decided; nothing where it was the default.
+    /// The rule that decided, or `None` for the default.
     pub rule: Option<Arc<str>>,
-    /// Whether it may be made again where its answer is lost: twice is as good as once.
+    /// Whether it is idempotent, so that it may be made again if its answer is lost.
     pub may_repeat: bool,
-    /// How it ended; nothing where no answer came.
+    /// How it ended, or `None` if no answer came.
     pub end: Option<CallEnd>,
 }
 
@@ -121,7 +120,7 @@ pub struct Call {
 pub struct CallEnd {
     /// How it ended.
     pub state: CallState,
-    /// From the moment at which it was sent.
+    /// From the moment when it was sent.
     pub took: Duration,
     /// The length of the answer.
     pub answer_bytes: Option<u64>,
@@ -129,7 +128,7 @@ pub struct CallEnd {
     pub answer: Option<Digest>,
 }
 
-/// How far a call got.
+/// The progress of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CallState {
@@ -137,12 +136,12 @@ pub enum CallState {
     Sent,
     /// The tool answered.
     Ok,
-    /// The tool answered that it failed.
+    /// The tool answered with an error.
     ToolError,
     /// There was no answer: the server could not be reached, or did not answer in time. It may have
     /// taken effect.
     Fault,
-    /// It was not sent: the owner's rules did not allow it.
+    /// It was not sent, because the owner's rules denied it.
     Denied,
     /// It was sent, and its run was interrupted; the owner assumes that it was done.
     AssumedDone,
@@ -151,7 +150,7 @@ pub enum CallState {
 }
 
 impl CallState {
-    /// The name used in JSON and shown to people.
+    /// The name used in JSON and for people.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Sent => "sent",
@@ -165,7 +164,7 @@ impl CallState {
     }
 }
 
-/// What the owner says of calls that were sent, and of which no answer is known.
+/// The owner's word on calls that were sent and whose answers are lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Assumption {
     /// They failed.
@@ -177,19 +176,19 @@ pub enum Assumption {
 /// The end of a run.
 #[derive(Debug, Clone)]
 pub struct RunEnd {
-    /// The run, as it began: it is kept even where its start was not.
+    /// The run as it began: it is kept even if its start was not.
     pub start: RunStart,
     /// From its start.
     pub took: Duration,
-    /// The kind of its error; nothing where it succeeded.
+    /// The kind of its error, or `None` if it succeeded.
     pub error: Option<ErrorKind>,
-    /// Where in the source the error was.
+    /// The position of the error in the source.
     pub line: Option<u32>,
-    /// What it used.
+    /// Its usage.
     pub usage: Usage,
-    /// Its calls that are not kept yet.
+    /// Its calls that have not been kept yet.
     pub calls: Vec<Call>,
-    /// What it took in, where that is to be kept.
+    /// What it took in, if that is to be kept.
     pub recording: Option<KeptRecording>,
 }
 
@@ -200,25 +199,25 @@ pub struct RunRest {
     pub start: RunStart,
     /// From its start.
     pub took: Duration,
-    /// What it used.
+    /// Its usage.
     pub usage: Usage,
-    /// Its calls that are not kept yet.
+    /// Its calls that have not been kept yet.
     pub calls: Vec<Call>,
     /// Until when it waits.
     pub until: SystemTime,
-    /// The digest of what was asked for, and by whom: whoever asks for the same again is given this
-    /// run.
+    /// The digest of the request and its asker: the same request again gets this run.
     pub asked: Option<Digest>,
-    /// What it goes on from. It is sealed with the ledger's key, and gone when the run ends.
+    /// The state that it is resumed from. It is sealed with the ledger's key, and deleted when the
+    /// run ends.
     pub state: Vec<u8>,
 }
 
-/// What is kept of what a run took in.
+/// What is kept of a run's input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum KeptRecording {
     /// The recording, from which the run can be replayed.
     Whole(Vec<u8>),
-    /// The recording without what is not to be kept. It can be read and compared, and not replayed.
+    /// The recording without its secrets. It can be read and compared, but not replayed.
     Redacted(Vec<u8>),
     /// There is none.
     NotReplayable {
@@ -228,7 +227,7 @@ pub enum KeptRecording {
 }
 
 impl KeptRecording {
-    /// Its bytes, where there are some.
+    /// Its bytes, if there are any.
     pub fn bytes(&self) -> Option<&[u8]> {
         match self {
             Self::Whole(bytes) | Self::Redacted(bytes) => Some(bytes),

@@ -9,7 +9,7 @@ pub enum LedgerError {
     /// There is no folder for it.
     #[error("there is no state folder of your own to keep a ledger of runs in")]
     NoFolder,
-    /// The key of its digests cannot be had.
+    /// The key for its digests is not available.
     #[error("the ledger's key {} cannot be used: {error}", path.display())]
     Key {
         /// The key's file.
@@ -20,7 +20,7 @@ pub enum LedgerError {
     /// The file cannot be made or opened.
     #[error("the ledger {} cannot be opened: {problem}", path.display())]
     Open {
-        /// The file.
+        /// The file cannot be created or opened.
         path: PathBuf,
         /// What the system or SQLite says.
         problem: String,
@@ -28,7 +28,7 @@ pub enum LedgerError {
     /// The file is something else.
     #[error("{} is a file of another program, and not a ledger of runs", path.display())]
     Foreign {
-        /// The file.
+        /// The file is not a ledger.
         path: PathBuf,
     },
     /// The file was written by a later belljar.
@@ -49,7 +49,7 @@ pub enum LedgerError {
         /// What SQLite says.
         problem: String,
     },
-    /// The file lies where locks cannot be relied on.
+    /// The file is in a place where locks are unreliable.
     #[error("the ledger {} lies on a network file system ({kind}), whose locks cannot be relied on", path.display())]
     Network {
         /// The file.
@@ -57,7 +57,7 @@ pub enum LedgerError {
         /// Which.
         kind: &'static str,
     },
-    /// No file can be locked where it lies.
+    /// Files cannot be locked in its folder.
     #[error("no file can be locked where the ledger {} lies: {problem}", path.display())]
     NoLocks {
         /// The file.
@@ -65,7 +65,7 @@ pub enum LedgerError {
         /// What the system says.
         problem: String,
     },
-    /// There is no room for it.
+    /// The disk is full.
     #[error("the ledger {} cannot grow: {problem}", path.display())]
     Full {
         /// The file.
@@ -73,7 +73,7 @@ pub enum LedgerError {
         /// What SQLite says.
         problem: String,
     },
-    /// Another process has it for longer than is waited.
+    /// Another process has locked it for too long.
     #[error("the ledger {} is in use by another process for longer than {seconds} s", path.display())]
     Busy {
         /// The file.
@@ -89,7 +89,7 @@ pub enum LedgerError {
         /// What SQLite says.
         problem: String,
     },
-    /// More is to be written than can be, for longer than is waited.
+    /// More entries are waiting than can be written, for too long.
     #[error("the ledger does not keep up with what is to be written")]
     Overloaded,
     /// It was closed.
@@ -117,7 +117,7 @@ impl LedgerError {
         }
     }
 
-    /// What SQLite says, in these words. `waited` is how long a lock was waited for.
+    /// SQLite's error in these terms. `waited` is how long a lock was waited for.
     pub(crate) fn of(error: &rusqlite::Error, path: &std::path::Path, waited: std::time::Duration) -> Self {
         use rusqlite::ErrorCode;
         let (path, problem) = (path.to_owned(), error.to_string());

@@ -1,6 +1,6 @@
-//! The key of the digests, which lies beside the ledger and is the user's alone.
+//! The key of the digests, which is stored beside the ledger and belongs to the user alone.
 //!
-//! Arguments are often short: a name, a number, a password. Whoever had a plain digest could try
+//! Arguments are often short: a name, a number, a password. Plain digests could be broken by trying
 //! them all.
 
 use std::{
@@ -23,11 +23,11 @@ use crate::{entry::Digest, error::LedgerError};
 /// Its file.
 pub(crate) const NAME: &str = "ledger.key";
 const BYTES: usize = 32;
-/// What the key of seals is derived with: twice, since a digest of this very text is half of what
-/// comes of it once.
+/// Input for the key of seals, used twice, since a digest of this very text is half of one round's
+/// result.
 const SEAL: &[u8] = b"belljar: runs that were put aside\0";
 
-/// The key of a folder, which is looked for, or made, when it is first needed.
+/// The key of a folder, which is read or created when it is first needed.
 pub(crate) struct KeyPlace {
     folder: Option<PathBuf>,
     key: OnceLock<Result<Arc<Key>, LedgerError>>,
@@ -56,7 +56,7 @@ pub(crate) struct Key {
 }
 
 impl Key {
-    /// The key that lies in this folder, made if there is none.
+    /// The key in this folder, created if there is none.
     pub(crate) fn of(folder: &Dir) -> io::Result<Self> {
         match read(folder) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -69,10 +69,10 @@ impl Key {
 
     fn new(bytes: &[u8; BYTES]) -> Self {
         let [a, b, c, d, ..]: [u8; 32] = Sha256::digest(bytes).into();
-        // A key of any length is one.
+        // A key of any length is valid.
         let hmac =
             Hmac::new_from_slice(bytes).unwrap_or_else(|_| Hmac::new(&hmac::digest::Key::<Hmac<Sha256>>::default()));
-        // A key of its own, which no digest tells.
+        // A separate key, which no digest reveals.
         let mut derived = hmac.clone();
         derived.update(SEAL);
         let derived = derived.finalize().into_bytes();
@@ -82,18 +82,18 @@ impl Key {
         Self { hmac, seal, id: u32::from_le_bytes([a, b, c, d]) }
     }
 
-    /// Seals bytes that belong to this name: they are nothing to whoever lacks the key, and cannot
-    /// be changed or taken for those of another.
+    /// Seals bytes for this name: without the key they are unreadable, and they cannot be changed
+    /// or used under another name.
     pub(crate) fn sealed(&self, name: u64, bytes: &[u8]) -> Option<Vec<u8>> {
         self.sealed_for(&name.to_be_bytes(), bytes)
     }
 
-    /// What was sealed under this name.
+    /// Opens what was sealed under this name.
     pub(crate) fn opened(&self, name: u64, sealed: &[u8]) -> Option<Vec<u8>> {
         self.opened_for(&name.to_be_bytes(), sealed)
     }
 
-    /// The same for bytes that serve this purpose and no other.
+    /// The same for bytes that serve one purpose only.
     pub(crate) fn sealed_for(&self, purpose: &[u8], bytes: &[u8]) -> Option<Vec<u8>> {
         let mut nonce = XNonce::default();
         OsRng.try_fill_bytes(&mut nonce).ok()?;
@@ -102,14 +102,14 @@ impl Key {
         Some([nonce.as_slice(), &sealed].concat())
     }
 
-    /// What was sealed for this purpose.
+    /// Opens what was sealed for this purpose.
     pub(crate) fn opened_for(&self, purpose: &[u8], sealed: &[u8]) -> Option<Vec<u8>> {
         let (nonce, sealed) = sealed.split_first_chunk::<24>()?;
         let payload = Payload { msg: sealed, aad: purpose };
         self.seal.decrypt(&XNonce::from(*nonce), payload).ok()
     }
 
-    /// What tells it from another key. Digests of two keys cannot be compared.
+    /// Identifies the key. Digests of two keys cannot be compared.
     pub(crate) fn id(&self) -> u32 {
         self.id
     }
@@ -138,7 +138,7 @@ fn read(folder: &Dir) -> io::Result<Key> {
     }
 }
 
-/// Makes a key, unless another process was faster. It is there as a whole or not at all.
+/// Creates a key, unless another process was faster. It is written as a whole or not at all.
 fn make(folder: &Dir) -> io::Result<()> {
     let mut bytes = [0; BYTES];
     OsRng.try_fill_bytes(&mut bytes).map_err(unlucky)?;

@@ -1,13 +1,13 @@
-//! What belljar has run, kept so that it can be asked for afterwards.
+//! What belljar has run, kept for later queries.
 //!
-//! A [`Ledger`] is where the gateway writes: a run at its start and its end, and each call that may
+//! The gateway writes to a [`Ledger`]: a run at its start and its end, and each call that may
 //! change something *before* it is sent, so that after a crash the ledger says which calls may have
-//! happened. It is a narrow trait; [`SqliteLedger`] is the one that there is, a file in the user's
+//! happened. It is a narrow trait; its implementation is [`SqliteLedger`], a file in the user's
 //! state folder that several processes use at once.
 //!
-//! At level `calls` no value is kept: of sources, arguments and answers there are sizes and keyed
-//! digests. Questions to the owner lie here too, with the arguments that are shown for as long as
-//! they are open. Nothing here decides what is called, and no call is made from what is read here.
+//! At level `calls` no value is kept: only sizes and keyed digests of sources, arguments and
+//! answers. Questions to the owner are kept here too, with their arguments for as long as they are
+//! open. Nothing here decides what is called, and no call is made from what is read here.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]

@@ -1,4 +1,4 @@
-//! What is asked of a ledger, and what it answers.
+//! Queries to a ledger, and their answers.
 
 use std::time::{Duration, SystemTime};
 
@@ -8,12 +8,12 @@ use serde::{Serialize, Serializer, ser::SerializeStruct as _};
 
 use crate::entry::{Assumption, CallState, Digest};
 
-/// Which runs are asked for.
+/// Which runs to list.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
     /// Only runs that called this tool, or a tool of this server.
     pub tool: Option<(String, Option<String>)>,
-    /// Only runs with a call of a tool that says it has this effect.
+    /// Only runs with a call of a tool that claims this effect.
     pub effect: Option<Effect>,
     /// Only runs that failed or were interrupted.
     pub failed: bool,
@@ -23,10 +23,10 @@ pub struct Filter {
     pub limit: u32,
 }
 
-/// Which runs are to be forgotten.
+/// Which runs to forget.
 #[derive(Debug, Clone)]
 pub enum Purge {
-    /// Those that are too old or too much, as the ledger's options say.
+    /// Those that are too old or too many, according to the ledger's options.
     Kept,
     /// These.
     Runs(Vec<RunId>),
@@ -36,10 +36,10 @@ pub enum Purge {
     All,
 }
 
-/// The time from which on runs are asked for.
+/// The earliest begin of the listed runs.
 pub type Since = SystemTime;
 
-/// How a run stands.
+/// The state of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RunState {
@@ -51,12 +51,12 @@ pub enum RunState {
     Failed,
     /// It waits for its owner's decision about calls, and was put aside.
     Resting,
-    /// Its process ended before it did: its calls without an answer may have taken effect.
+    /// Its process ended before the run did: its calls without an answer may have taken effect.
     Interrupted,
 }
 
 impl RunState {
-    /// The name used in JSON and shown to people.
+    /// The name used in JSON and for people.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Running => "running",
@@ -68,36 +68,36 @@ impl RunState {
     }
 }
 
-/// A run as the ledger has it.
+/// A run in the ledger.
 #[derive(Debug, Clone)]
 pub struct KeptRun {
     /// Its name.
     pub run: RunId,
     /// When it began.
     pub at: SystemTime,
-    /// Which way it was asked for.
+    /// Its origin.
     pub origin: String,
-    /// Who asked, where others than the owner can: the name of a token.
+    /// Its principal, if others than the owner can ask: the name of a token.
     pub principal: Option<String>,
-    /// What the client called itself.
+    /// The name that the client gave itself.
     pub client: Option<String>,
-    /// How it stands.
+    /// Its state.
     pub state: RunState,
-    /// How long it took, where it has ended.
+    /// How long it took, if it has ended.
     pub took: Option<Duration>,
     /// The kind of its error, by its name in JSON.
     pub error: Option<String>,
-    /// Where in the source the error was.
+    /// The position of the error in the source.
     pub line: Option<u32>,
     /// The length of the source.
     pub source_bytes: Option<u64>,
     /// The digest of the source.
     pub source: Option<Digest>,
-    /// Which key the digests are of.
+    /// The key of the digests.
     pub key: Option<u32>,
-    /// Calls that are kept of it.
+    /// How many of its calls are kept.
     pub calls: u64,
-    /// Those among them that may have taken effect, and of which no answer is known.
+    /// How many of those may have taken effect without a known answer.
     pub unanswered: u64,
     /// Fuel.
     pub fuel: Option<u64>,
@@ -105,21 +105,21 @@ pub struct KeptRun {
     pub computed: Option<Duration>,
     /// The largest size of its memory.
     pub peak_memory: Option<u64>,
-    /// What is there of its recording, where that is kept.
+    /// What is kept of its recording.
     pub recording: Option<&'static str>,
-    /// The length of its recording, where there is one.
+    /// The length of its recording, if there is one.
     pub recording_bytes: Option<u64>,
 }
 
-/// Which questions are asked for.
+/// Which questions to list.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct QuestionFilter {
     /// Only those that nobody has decided.
     pub open: bool,
-    /// Only those whose decision still counts: nobody has decided, they have not expired, and their
+    /// Only those that can still be decided: nobody has decided, they have not expired, and their
     /// run waits.
     pub waiting: bool,
-    /// Only those that are asked here.
+    /// Only those that are asked at this place.
     pub desk: Option<u64>,
     /// Only this one.
     pub id: Option<QuestionId>,
@@ -134,19 +134,19 @@ pub struct RestingRun {
     pub at: SystemTime,
     /// How long it took until it was put aside.
     pub took: Duration,
-    /// Who asked, where others than the owner can.
+    /// Its principal, if others than the owner can ask.
     pub principal: Option<String>,
     /// The length of its source, and its digest.
     pub source: (Option<u64>, Option<Digest>),
     /// Until when it waits.
     pub until: SystemTime,
-    /// What the owner assumes of calls that it sent since, and of which no answer is known.
+    /// What the owner assumes of calls that it sent since, and whose answers are lost.
     pub assumed: Option<Assumption>,
-    /// What it goes on from.
+    /// The state that it is resumed from.
     pub state: Vec<u8>,
 }
 
-/// Why a run cannot be taken up.
+/// Why a run cannot be resumed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NotResting {
     /// There is no such run.
@@ -155,55 +155,55 @@ pub enum NotResting {
     /// It has ended, or never waited.
     #[error("the run does not wait for a decision: it is over")]
     Over,
-    /// Its process ended before it did, and it had not been put aside.
+    /// Its process ended before the run did, and it had not been put aside.
     #[error("its process ended before it did, and nothing is kept from which it could go on")]
     Lost,
-    /// No call of it is without an answer.
+    /// None of its calls lacks an answer.
     #[error("the run was not interrupted: it goes on without an assumption")]
     Waits,
-    /// It is running.
+    /// It is already running.
     #[error("the run is going on already")]
     Running,
-    /// Its process ended after calls were sent: what they did is not known.
+    /// Its process ended after calls were sent, whose effects are unknown.
     #[error("the run was interrupted after it had sent calls, and does not go on by itself")]
     Interrupted,
-    /// What it would go on from is not what was put aside.
+    /// Its stored state is not the one that was put aside.
     #[error("what the run would go on from cannot be opened: the ledger's key is another one, or the file was changed")]
     Sealed,
 }
 
-/// A question as the ledger has it.
+/// A question in the ledger.
 #[derive(Debug, Clone)]
 pub struct KeptQuestion {
-    /// The question. Its arguments are there as long as it is open.
+    /// The question. Its arguments are kept as long as it is open.
     pub question: Question,
-    /// How it stands.
+    /// Its state.
     pub state: State,
-    /// Whose run waits.
+    /// The principal of the waiting run.
     pub(crate) process: i64,
-    /// Whether that process lives: a decision is of no use otherwise.
+    /// Whether the run's process is alive: otherwise a decision has no effect.
     pub is_waited_for: bool,
-    /// The way by which a decision came.
+    /// The way by which the decision came.
     pub channel: Option<String>,
 }
 
 /// A run and its calls.
 pub type WholeRun = (KeptRun, Vec<KeptCall>);
 
-/// A call as the ledger has it.
+/// A call in the ledger.
 #[derive(Debug, Clone)]
 pub struct KeptCall {
     /// Its number among the calls and timers of its run.
     pub number: u64,
     /// Its tool.
     pub tool: ToolPath,
-    /// What the tool says that it changes.
+    /// What the tool's annotations say that it changes.
     pub effect: Effect,
-    /// What it changes as far as the owner says so.
+    /// What it changes according to the owner.
     pub trusted: Effect,
     /// From the start of the run to its begin.
     pub begun: Duration,
-    /// How far it got.
+    /// Its progress.
     pub state: CallState,
     /// How long it took.
     pub took: Option<Duration>,
@@ -215,16 +215,16 @@ pub struct KeptCall {
     pub answer_bytes: Option<u64>,
     /// The answer's digest.
     pub answer: Option<Digest>,
-    /// What the owner's rules said of it, where there were some.
+    /// The verdict of the owner's rules, if there were any.
     pub verdict: Option<Verdict>,
     /// The rule that decided.
     pub rule: Option<String>,
-    /// The way by which the owner's decision came, where they were asked and decided.
+    /// The way by which the owner's decision came, if they were asked and decided.
     pub decided_by: Option<String>,
 }
 
 impl KeptCall {
-    /// Whether it may have changed something, though no answer says so.
+    /// Whether it may have changed something, although no answer says so.
     pub fn may_have_happened(&self) -> bool {
         matches!(self.state, CallState::Sent | CallState::Fault) && self.trusted != Effect::ReadOnly
     }

@@ -1,7 +1,7 @@
-//! A second connection to the ledger, for what the owner's rules ask of the time before.
+//! A second connection to the ledger, for the owner's rules about earlier calls.
 //!
-//! Its tables are made when something is kept in them first, and are not part of what the versions
-//! of the file say. What is in them is kept whatever is kept of runs.
+//! Its tables are created when they are first used, and are not part of the file's versions. They
+//! are kept whatever is kept of runs.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -11,7 +11,7 @@ use rusqlite::Connection;
 use super::{PATIENCE, file};
 use crate::error::LedgerError;
 
-/// The longest time for which rules may ask of labels and of calls that passed.
+/// The longest time for which rules may ask about labels and earlier calls.
 pub(super) const LONGEST_ASKED: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 /// What `counts.rs`, `labels.rs`, `pins.rs` and `passed.rs` keep.
@@ -51,7 +51,7 @@ CREATE TABLE IF NOT EXISTS passed(
 CREATE INDEX IF NOT EXISTS passed_by_time ON passed(at_ms);
 ";
 
-/// The connection; it is opened when it is needed.
+/// The connection, opened when it is needed.
 pub(super) struct Beside {
     folder: Option<PathBuf>,
     open: Mutex<Option<Connection>>,
@@ -78,7 +78,7 @@ impl Beside {
         };
         let done = work(connection).map_err(failed);
         if done.is_err() {
-            // Whatever is wrong with the connection, the next question begins anew.
+            // After any error of the connection, the next use opens a new one.
             *open = None;
         }
         done

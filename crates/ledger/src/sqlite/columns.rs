@@ -1,11 +1,11 @@
-//! What the numbers in the file stand for.
+//! The meaning of numbers in the file.
 
 use belljar_model::{Effect, Verdict};
 use rusqlite::{Row, types::Type};
 
 use crate::entry::{Assumption, CallState};
 
-/// The number that stands for an effect in the file.
+/// The number of an effect in the file.
 pub(super) fn number_of(effect: Effect) -> i64 {
     match effect {
         Effect::ReadOnly => 0,
@@ -14,12 +14,12 @@ pub(super) fn number_of(effect: Effect) -> i64 {
     }
 }
 
-/// The flag that stands for an effect among those of a run.
+/// The flag of an effect among those of a run.
 pub(super) fn flag_of(effect: Effect) -> i64 {
     1 << number_of(effect)
 }
 
-/// The number that stands for the state of a call.
+/// The number of a call's state.
 pub(super) fn state(state: CallState) -> i64 {
     match state {
         CallState::Sent => 0,
@@ -32,7 +32,7 @@ pub(super) fn state(state: CallState) -> i64 {
     }
 }
 
-/// The number that stands for an assumption.
+/// The number of an assumption.
 pub(super) fn number_of_assumption(assumed: Assumption) -> i64 {
     match assumed {
         Assumption::Failed => 0,
@@ -49,7 +49,7 @@ pub(super) fn assumption(row: &Row<'_>, column: usize) -> rusqlite::Result<Optio
     }
 }
 
-/// The number that stands for a verdict.
+/// The number of a verdict.
 pub(super) fn verdict(verdict: Verdict) -> i64 {
     match verdict {
         Verdict::Allow => 0,
@@ -63,7 +63,7 @@ pub(super) fn effect(row: &Row<'_>, column: usize) -> rusqlite::Result<Effect> {
     Effect::ALL.into_iter().find(|effect| number_of(*effect) == number).ok_or_else(|| senseless(column, "an effect"))
 }
 
-/// A number that cannot be negative. (What is larger than a signed one can say was never written.)
+/// A number that cannot be negative. (Numbers beyond the signed range are never written.)
 pub(super) fn unsigned(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<u64>> {
     let number: Option<i64> = row.get(column)?;
     number.map(|number| u64::try_from(number).map_err(|_| senseless(column, "a number"))).transpose()

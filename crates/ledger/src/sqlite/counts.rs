@@ -1,8 +1,8 @@
-//! How often rules of the owner have let a call pass, by principal: for all processes of a user
+//! How many calls the owner's rules have let pass, by principal: for all processes of a user
 //! together.
 //!
-//! A count is looked at and written in one transaction, so that of two processes that want the last
-//! place one gets it. What is older than a day is forgotten.
+//! A count is read and written in one transaction, so that of two processes that want the last
+//! place one gets it. Anything older than a day is forgotten.
 
 use std::time::{Duration, SystemTime};
 
@@ -15,18 +15,18 @@ use crate::{
     query::milliseconds,
 };
 
-/// What nobody asks for any more.
+/// Rows that are too old to matter.
 const KEPT: Duration = Duration::from_secs(24 * 60 * 60);
 
 impl Beside {
-    /// Counts a call; `None` where there is no room for it. Blocks.
+    /// Counts a call, or returns `None` if there is no room for it. Blocks.
     pub(super) fn count(&self, count: &Count) -> Result<Option<CountId>, LedgerError> {
         self.with(|connection| {
             let now = SystemTime::now();
             let before = |past| now.checked_sub(past).map_or(0, milliseconds);
             let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             transaction.prepare_cached("DELETE FROM counted WHERE at_ms < ?1")?.execute(params![before(KEPT)])?;
-            // A time in the future, as after a clock was set back, counts too.
+            // A time in the future, such as after a clock was set back, counts too.
             let used: u32 = transaction
                 .prepare_cached("SELECT count(*) FROM counted WHERE rule = ?1 AND principal = ?2 AND at_ms > ?3")?
                 .query_row(params![count.rule, count.principal, before(count.within)], |row| row.get(0))?;
@@ -42,7 +42,7 @@ impl Beside {
         })
     }
 
-    /// Takes back what was counted. Blocks.
+    /// Undoes a count. Blocks.
     pub(super) fn uncount(&self, CountId(id): CountId) -> Result<(), LedgerError> {
         self.with(|connection| {
             connection.prepare_cached("DELETE FROM counted WHERE id = ?1")?.execute(params![id])?;

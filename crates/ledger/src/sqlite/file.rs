@@ -1,4 +1,4 @@
-//! The file: what it is called, what it is known by, and what is in it.
+//! The file: its name, its identification, and its tables.
 
 use std::{
     path::Path,
@@ -18,19 +18,19 @@ use crate::error::LedgerError;
 /// Its name in the state folder.
 pub(super) const NAME: &str = "ledger.db";
 
-/// What tells it from the files of other programs: "bjlr".
+/// Distinguishes it from the files of other programs: "bjlr".
 const APPLICATION: i64 = 0x626a_6c72;
 
-/// The version of what follows. A file of a later one is not touched.
+/// The version of the tables below. A file of a later version is not touched.
 pub(super) const VERSION: i64 = 6;
 
-/// Runs, their calls, and of some runs what they took in, or the reason why that is not there, or
-/// not whole. Names that say nothing by themselves are in `entry.rs`; a `state` of a run is 0 while
-/// it runs, 1 ok, 2 failed, 3 interrupted, 4 put aside; that of a call 0 sent, 1 ok, 2 the tool
-/// failed, 3 no answer came, 4 it was denied, 5 and 6 the owner assumes that it was done or failed;
-/// a verdict is 0 allow, 1 ask, 2 deny; an effect is 0 read-only, 1 mutating, 2 external, and
-/// `effects` of a run has a bit for each effect that a tool of its calls says that it has. `called`
-/// is there to be asked which runs called a tool, the latest first.
+/// Runs, their calls, and for some runs what they took in, or the reason why it is missing or
+/// incomplete. The meaning of names is explained in `entry.rs`. A run's `state` is 0 while it runs,
+/// 1 ok, 2 failed, 3 interrupted, 4 put aside; a call's is 0 sent, 1 ok, 2 the tool failed, 3 no
+/// answer came, 4 it was denied, 5 and 6 the owner assumes that it was done or failed; a verdict is
+/// 0 allow, 1 ask, 2 deny; an effect is 0 read-only, 1 mutating, 2 external, and a run's `effects`
+/// has a bit for each effect that the tools of its calls claim. `called` is for finding the runs
+/// that called a tool, the latest first.
 const SCHEMA: &str = "
 CREATE TABLE tools(
     id INTEGER PRIMARY KEY,
@@ -89,7 +89,7 @@ CREATE TABLE recordings(
 ) STRICT;
 ";
 
-/// From version 1 to 2: who asked, and which runs have which tools and effects.
+/// From version 1 to 2: askers, and which runs have which tools and effects.
 const FROM_1_TO_2: &str = "
 ALTER TABLE runs ADD COLUMN principal TEXT;
 ALTER TABLE runs ADD COLUMN client TEXT;
@@ -107,20 +107,20 @@ DROP INDEX runs_by_start;
 CREATE INDEX runs_by_start ON runs(started_ms, state, effects);
 ";
 
-/// From version 2 to 3: what the owner's rules said of a call.
+/// From version 2 to 3: the verdicts of the owner's rules on calls.
 const FROM_2_TO_3: &str = "
 ALTER TABLE calls ADD COLUMN verdict INTEGER;
 ALTER TABLE calls ADD COLUMN rule TEXT;
 ";
 
-/// From version 5 to 6, also of a file that is made now: what is new about questions and about runs
-/// that were interrupted.
+/// From version 5 to 6, also for a file that is created now: additions for questions and for
+/// interrupted runs.
 const FROM_5_TO_6: [&str; 3] = [questions::WAYS, questions::GRANTS, resting::ASSUMED];
 
-/// What a file is.
+/// What kind of file it is.
 #[derive(PartialEq, Eq)]
 enum Made {
-    /// There is nothing in it.
+    /// It is empty.
     NotYet,
     /// A ledger of this earlier version.
     Earlier(i64),
@@ -128,7 +128,7 @@ enum Made {
     Yes,
 }
 
-/// Opens the ledger of a folder for writing, and makes it if there is none.
+/// Opens the ledger of a folder for writing, and creates it if there is none.
 pub(super) fn open(folder: &Path) -> Result<Connection, LedgerError> {
     let path = folder.join(NAME);
     let unusable = |error: std::io::Error| LedgerError::Open { path: path.clone(), problem: error.to_string() };
@@ -144,7 +144,7 @@ pub(super) fn open(folder: &Path) -> Result<Connection, LedgerError> {
     points::pass();
     let found = made(&connection, &path)?;
     if found == Made::NotYet {
-        // What a new file is has to be said before there is anything in it.
+        // A new file's settings must be set before it has any contents.
         connection.pragma_update(None, "auto_vacuum", "INCREMENTAL").map_err(failed)?;
         points::pass();
         write_ahead(&connection).map_err(failed)?;
@@ -157,8 +157,7 @@ pub(super) fn open(folder: &Path) -> Result<Connection, LedgerError> {
         match made(&transaction, &path)? {
             Made::NotYet => make(&transaction, &[SCHEMA, questions::TABLE, resting::TABLE, &from_5_to_6].concat()),
             Made::Earlier(version) => {
-                // From version 3 to 4: questions to the owner. From version 4 to 5: runs that were
-                // put aside.
+                // From version 3 to 4: questions to the owner. From version 4 to 5: suspended runs.
                 let steps = [FROM_1_TO_2, FROM_2_TO_3, questions::TABLE, resting::TABLE, &from_5_to_6];
                 let done = usize::try_from(version.saturating_sub(1)).unwrap_or_default();
                 make(&transaction, &steps.get(done..).unwrap_or_default().concat())
@@ -177,7 +176,7 @@ pub(super) fn open(folder: &Path) -> Result<Connection, LedgerError> {
     Ok(connection)
 }
 
-/// Opens the ledger at a path for reading; nothing where there is none.
+/// Opens the ledger at a path for reading, or returns `None` if there is none.
 pub(super) fn open_to_read(path: &Path) -> Result<Option<Connection>, LedgerError> {
     match path.try_exists() {
         Ok(true) => {}
@@ -189,21 +188,21 @@ pub(super) fn open_to_read(path: &Path) -> Result<Option<Connection>, LedgerErro
         .map_err(|error| LedgerError::Open { path: path.to_owned(), problem: error.to_string() })?;
     place::has_locks(&directory, path)?;
     let failed = |error: rusqlite::Error| LedgerError::of(&error, path, PATIENCE);
-    // A reader takes part in the locks, which lie in a file beside it.
+    // A reader takes part in the locks, which are in a file beside it.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags).map_err(failed)?;
     configure(&connection).map_err(failed)?;
     match made(&connection, path)? {
         Made::NotYet => return Ok(None),
         Made::Yes => {}
-        // It is brought up to date by whoever opens it for writing.
+        // The first process that opens it for writing migrates it.
         Made::Earlier(_) => drop(open(folder)?),
     }
     connection.pragma_update(None, "query_only", true).map_err(failed)?;
     Ok(Some(connection))
 }
 
-/// What a file can have in it does not decide what is done here.
+/// The contents of a file must not decide what is done here.
 fn configure(connection: &Connection) -> rusqlite::Result<()> {
     connection.busy_timeout(PATIENCE)?;
     connection.set_prepared_statement_cache_capacity(32);
@@ -216,10 +215,9 @@ fn configure(connection: &Connection) -> rusqlite::Result<()> {
     connection.pragma_update(None, "synchronous", "NORMAL")
 }
 
-/// Whether the file is a ledger of a version that is known; not yet where it is empty.
+/// Whether the file is a ledger of a known version; an empty one is not yet.
 fn made(connection: &Connection, path: &Path) -> Result<Made, LedgerError> {
-    // What is read one after the other must be of one moment: another process may be making the
-    // file.
+    // Several reads must see the same moment: another process may be creating the file.
     let moment = connection.is_autocommit().then(|| connection.unchecked_transaction()).transpose();
     let _moment = moment.map_err(|error| LedgerError::of(&error, path, PATIENCE))?;
     let number = |name: &str| {
@@ -243,8 +241,8 @@ fn make(transaction: &Transaction<'_>, changes: &str) -> rusqlite::Result<()> {
     transaction.pragma_update(None, "user_version", VERSION)
 }
 
-/// Switches to the write-ahead log. SQLite does not wait by itself for a process that does the
-/// same.
+/// Switches to the write-ahead log. SQLite does not wait by itself for another process that does
+/// the same.
 fn write_ahead(connection: &Connection) -> rusqlite::Result<()> {
     let begun = Instant::now();
     loop {

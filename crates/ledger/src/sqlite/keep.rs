@@ -1,4 +1,4 @@
-//! How long runs are kept, and what is done with those whose process is gone.
+//! How long runs are kept, and what happens to those whose process is gone.
 
 use std::{
     path::Path,
@@ -16,12 +16,12 @@ use crate::query::{Purge, milliseconds};
 
 /// Runs that are forgotten at a time. The file is locked meanwhile, and other processes write too.
 const AT_ONCE: u32 = 1000;
-/// Of the bytes that it may have, how many hundredths the file has after some were too much: not
-/// each run is to forget another.
+/// The size of the file after cleaning, in percent of its limit, so that not every run has to clean
+/// up.
 const LEFT: u64 = 90;
 
-/// Forgets what is too old or too much (how many runs that were), and says of runs whose process is
-/// gone that they were interrupted.
+/// Forgets what is too old or too much, and returns how many runs that were. Marks runs whose
+/// process is gone as interrupted.
 pub(super) fn tidy(
     connection: &mut Connection,
     path: &Path,
@@ -38,14 +38,13 @@ pub(super) fn tidy(
         let enough = keep.bytes.as_u64() / 100 * LEFT;
         while used(connection)? > enough {
             match forget_for_size(connection)? {
-                // What is left are runs that wait: the file stays larger until they end or their
-                // time is over.
+                // The remaining runs wait: the file stays larger until they end or expire.
                 0 => break,
                 some => forgotten += some as u64,
             }
         }
     }
-    // Pages that nothing is on go back to the system.
+    // Unused pages are returned to the system.
     vacuum(connection)?;
     Ok(forgotten)
 }
@@ -57,8 +56,7 @@ fn vacuum(connection: &Connection) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Forgets runs because somebody asks for it: nothing of what was there is left in the file. How
-/// many they were.
+/// Forgets runs on request: nothing of them stays in the file. Returns how many they were.
 pub(super) fn purge(connection: &mut Connection, what: &Purge) -> rusqlite::Result<u64> {
     connection.pragma_update(None, "secure_delete", true)?;
     let forgotten = match what {
@@ -78,13 +76,13 @@ pub(super) fn purge(connection: &mut Connection, what: &Purge) -> rusqlite::Resu
     };
     vacuum(connection)?;
     connection.pragma_update(None, "secure_delete", false)?;
-    // What was there is in the log beside the file until that is begun anew.
+    // Their data stays in the log beside the file until that is restarted.
     begin_the_log_anew(connection)?;
     if forgotten > 0
         && let Err(error) = connection.execute_batch("VACUUM").and_then(|()| begin_the_log_anew(connection))
     {
-        // SQLite moves rows from page to page, and what it leaves behind of them is overwritten
-        // only where the file is written anew.
+        // SQLite moves rows between pages, and the remains are only overwritten when the whole file
+        // is rewritten.
         tracing::warn!(
             "parts of what was forgotten may remain in the ledger's file, which could not be rewritten: {error}"
         );
@@ -106,7 +104,7 @@ fn forget_all(connection: &mut Connection, before_ms: i64) -> rusqlite::Result<u
     }
 }
 
-/// Forgets the oldest runs that began before a time, some at once. How many they were.
+/// Forgets the oldest runs that began before a time, some at once. Returns how many they were.
 fn forget(connection: &mut Connection, before_ms: i64) -> rusqlite::Result<usize> {
     let mut statement =
         connection.prepare_cached("SELECT id FROM runs WHERE started_ms < ?1 ORDER BY started_ms LIMIT ?2")?;
@@ -116,7 +114,7 @@ fn forget(connection: &mut Connection, before_ms: i64) -> rusqlite::Result<usize
 }
 
 /// Forgets the oldest runs, some at once, but none whose questions the owner can still decide:
-/// otherwise whoever asks much would end the runs of others. How many they were.
+/// otherwise a busy principal could end the runs of others. Returns how many they were.
 fn forget_for_size(connection: &mut Connection) -> rusqlite::Result<usize> {
     let is_held = resting::IS_HELD;
     let mut statement = connection
@@ -128,7 +126,7 @@ fn forget_for_size(connection: &mut Connection) -> rusqlite::Result<usize> {
     forget_these(connection, &runs)
 }
 
-/// Forgets these runs, and says how many of them there were.
+/// Forgets these runs, and returns how many of them existed.
 fn forget_these(connection: &mut Connection, runs: &[i64]) -> rusqlite::Result<usize> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let mut forgotten = 0;
@@ -140,7 +138,7 @@ fn forget_these(connection: &mut Connection, runs: &[i64]) -> rusqlite::Result<u
         transaction.prepare_cached("DELETE FROM recordings WHERE run = ?1")?.execute(params![run])?;
         resting::end(&transaction, *run)?;
         questions::end(&transaction, *run)?;
-        // One that is open goes with its run: without it, its call is not sent.
+        // An open question goes with its run: without it, its call is not sent.
         transaction.prepare_cached("DELETE FROM questions WHERE run = ?1")?.execute(params![run])?;
         forgotten += transaction.prepare_cached("DELETE FROM runs WHERE id = ?1")?.execute(params![run])?;
     }
@@ -148,7 +146,7 @@ fn forget_these(connection: &mut Connection, runs: &[i64]) -> rusqlite::Result<u
     Ok(forgotten)
 }
 
-/// Bytes of the file that something is on.
+/// Bytes of the file that are in use.
 fn used(connection: &Connection) -> rusqlite::Result<u64> {
     let number = |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
     let pages = number("page_count")?.saturating_sub(number("freelist_count")?);
@@ -161,7 +159,7 @@ fn interrupted(connection: &Connection, path: &Path, presence: &Presence) -> rus
     let mut living = Living::beside(path);
     for process in open.into_iter().filter(|process| *process != presence.token()) {
         if !living.has(process) {
-            // One that was put aside waits on, if nothing was sent since.
+            // A suspended run keeps waiting if nothing was sent since.
             let can_go_on = resting::can_go_on();
             let sql = format!(
                 "UPDATE runs AS r SET state = CASE WHEN {can_go_on} THEN 4 ELSE 3 END WHERE state = 0 AND process = ?1"

@@ -1,8 +1,8 @@
-//! Which labels of the owner's rules a principal carries, from which of their runs: for all
-//! processes of a user together.
+//! The labels that a principal carries, and the runs that brought them: for all processes of a user
+//! together.
 //!
-//! Each mark has its run, so that a run can tell what it carries itself, in its script's own order,
-//! from what others brought. What is older than a week is forgotten.
+//! Each mark has its run, so that a run can distinguish its own labels, in its script's own order,
+//! from those of others. Anything older than a week is forgotten.
 
 use std::time::SystemTime;
 
@@ -34,11 +34,11 @@ impl Beside {
         })
     }
 
-    /// The labels that other runs of a principal have brought. Blocks.
+    /// The labels from other runs of a principal. Blocks.
     pub(super) fn carried(&self, asked: &Carried) -> Result<Vec<String>, LedgerError> {
         self.with(|connection| {
             let before = SystemTime::now().checked_sub(asked.within).map_or(0, milliseconds);
-            // A time in the future, as after a clock was set back, counts too.
+            // A time in the future, such as after a clock was set back, counts too.
             connection
                 .prepare_cached(
                     "SELECT DISTINCT label FROM labelled

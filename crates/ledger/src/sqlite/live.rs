@@ -1,8 +1,8 @@
-//! Which processes live, so that the runs of one that is gone are known for what they are.
+//! Which processes are alive, so that the runs of a dead one are recognised.
 //!
-//! Each process that writes holds a lock on a file of its own as long as it lives. The system lets
-//! go of the lock when the process ends, however it ends; a number of a process would mean another
-//! one some day.
+//! Each process that writes holds a lock on a file of its own as long as it lives. The system
+//! releases the lock when the process ends, however it ends; a process id could belong to another
+//! process later.
 
 use std::{collections::HashMap, fs::File, io, path::Path, time::Duration};
 
@@ -11,12 +11,12 @@ use rand::{TryRngCore as _, rngs::OsRng};
 
 use crate::key::unlucky;
 
-/// The folder of the files, beside the ledger.
+/// The folder of the lock files, beside the ledger.
 const FOLDER: &str = "ledger.live";
-/// How old a file is before it is taken for left over, though no run is known of it.
+/// The age at which a lock file counts as left over, although no run refers to it.
 const LEFT_OVER: Duration = Duration::from_secs(3600);
 
-/// This process among those that live, as long as this is there.
+/// Marks this process as alive, as long as this exists.
 pub(super) struct Presence {
     token: i64,
     folder: Dir,
@@ -24,7 +24,7 @@ pub(super) struct Presence {
 }
 
 impl Presence {
-    /// Says that this process lives.
+    /// Marks this process as alive.
     pub(super) fn announce(beside: &Path) -> io::Result<Self> {
         let folder = belljar_files::own_folder(&beside.join(FOLDER))?;
         let token = OsRng.try_next_u64().map_err(unlucky)?.cast_signed();
@@ -34,18 +34,18 @@ impl Presence {
         Ok(Self { token, folder, _lock: lock })
     }
 
-    /// What its runs are known by.
+    /// The token that identifies its runs.
     pub(super) fn token(&self) -> i64 {
         self.token
     }
 
-    /// Removes what a process has left that is gone.
+    /// Removes the lock file of a process that is gone.
     pub(super) fn forget(&self, token: i64) {
         // Another process may have been faster.
         let _ = self.folder.remove_file(name(token));
     }
 
-    /// Removes what processes have left that were killed while they had nothing to do.
+    /// Removes the lock files of processes that were killed while they were idle.
     pub(super) fn tidy(&self) -> io::Result<()> {
         for entry in self.folder.entries()? {
             let entry = entry?;
@@ -61,12 +61,12 @@ impl Presence {
 
 impl Drop for Presence {
     fn drop(&mut self) {
-        // What stays is known to be left over by its lock.
+        // If it stays, its lock shows that it is left over.
         let _ = self.folder.remove_file(name(self.token));
     }
 }
 
-/// Who lives, asked once each.
+/// Which processes are alive, checked once for each.
 pub(super) struct Living {
     folder: Option<Dir>,
     known: HashMap<i64, bool>,
@@ -78,7 +78,7 @@ impl Living {
         Self { folder, known: HashMap::new() }
     }
 
-    /// Whether the process of this token lives.
+    /// Whether the process of this token is alive.
     pub(super) fn has(&mut self, token: i64) -> bool {
         let folder = self.folder.as_ref();
         *self.known.entry(token).or_insert_with(|| folder.is_some_and(|folder| is_alive(folder, token)))
@@ -87,7 +87,7 @@ impl Living {
 
 fn is_alive(folder: &Dir, token: i64) -> bool {
     match folder.open(name(token)) {
-        // A lock that is shared among those who ask does not keep them from each other.
+        // A shared lock does not block other processes that check.
         Ok(file) => file.into_std().try_lock_shared().is_err(),
         Err(error) => error.kind() != io::ErrorKind::NotFound,
     }

@@ -1,4 +1,4 @@
-//! The ledger as a file of SQLite's, in WAL mode: one process writes at a time, and all can read.
+//! The ledger as an SQLite file in WAL mode: one process writes at a time, and all can read.
 //!
 //! `file.rs` opens it and says what it may be, `place.rs` where it may lie, `writer.rs` is the one
 //! thread of a process that writes, `keep.rs` forgets, `beside.rs` is a second connection for what
@@ -54,13 +54,13 @@ use crate::{
 use beside::Beside;
 use writer::Writer;
 
-/// How long another process's lock is waited for, and room in the queue.
+/// How long to wait for another process's lock, and for room in the queue.
 const PATIENCE: Duration = if cfg!(test) { Duration::from_millis(300) } else { Duration::from_secs(5) };
 
 /// How a ledger is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Options {
-    /// Whether what is committed has reached the disk itself, and survives a power cut.
+    /// Whether a commit waits for the disk, so that it survives a power cut.
     pub fsync: bool,
     /// How long runs are kept.
     pub keep: LedgerKeep,
@@ -75,8 +75,8 @@ pub struct SqliteLedger {
 }
 
 impl SqliteLedger {
-    /// The ledger in this folder, which has to be the user's own; without one, each write fails.
-    /// The file is made when there is something to write; what is wrong with it is said then.
+    /// The ledger in this folder, which must belong to the user; without a folder, each write
+    /// fails. The file is created at the first write, and errors are reported then.
     pub fn new(folder: Option<&Path>, options: Options) -> Self {
         let key = Arc::new(KeyPlace::new(folder));
         let writer = Writer::start(folder.map(Path::to_owned), key.clone(), options);
@@ -88,7 +88,7 @@ impl SqliteLedger {
         &self,
         read: impl FnOnce(&mut read::Reader) -> Result<T, LedgerError> + Send + 'static,
     ) -> Result<Option<T>, LedgerError> {
-        // What was handed over here is to be found.
+        // What was handed over here must be found.
         self.writer.flush().await;
         let path = self.path.clone().ok_or(LedgerError::NoFolder)?;
         let asked = spawn_blocking(move || read::Reader::open(&path)?.map(|mut reader| read(&mut reader)).transpose());

@@ -1,6 +1,5 @@
-//! Calls that succeeded and for which a rule of the owner's asks before it lets another pass: by
-//! principal and rule, for all processes of a user together. What is older than a week is
-//! forgotten.
+//! Successful calls that a rule requires before it lets another pass: by principal and rule, for
+//! all processes of a user together. Anything older than a week is forgotten.
 
 use std::time::{Duration, SystemTime};
 
@@ -40,12 +39,12 @@ impl Beside {
         })
     }
 
-    /// Whether a call of another run succeeded, so long ago at most. Blocks.
+    /// Whether a call of another run succeeded within this time. Blocks.
     pub(super) fn has_passed(&self, passed: &Passed, within: Duration) -> Result<bool, LedgerError> {
         self.with(|connection| {
             let now = SystemTime::now();
             let before = now.checked_sub(within).map_or(0, milliseconds);
-            // A time in the future, as after a clock was set back, opens nothing.
+            // A time in the future, such as after a clock was set back, opens nothing.
             connection
                 .prepare_cached(
                     "SELECT EXISTS (SELECT 1 FROM passed WHERE rules = ?1 AND rule = ?2 AND principal = ?3 AND same = ?4

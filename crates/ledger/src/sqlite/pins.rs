@@ -1,5 +1,5 @@
-//! How servers described their tools when the owner's rules saw them first, or when the owner last
-//! accepted it: for all processes of a user together, until something else is accepted.
+//! The pinned definitions of servers' tools, as they were first seen or last accepted: for all
+//! processes of a user together, until others are accepted.
 
 use std::collections::BTreeMap;
 
@@ -11,11 +11,11 @@ use crate::{
     error::LedgerError,
 };
 
-/// In the place of a tool: the server was seen, whatever tools it had. No tool has this name.
+/// In place of a tool's name: the server was seen, whatever tools it had. No tool has this name.
 const SEEN: &str = "";
 
 impl Beside {
-    /// What is pinned; where nothing is, these are from now on. Blocks.
+    /// The pins; if there are none, these are pinned from now on. Blocks.
     pub(super) fn pins(&self, pins: &Pins) -> Result<PinnedServer, LedgerError> {
         self.with(|connection| {
             let known = read(connection, pins)?;
@@ -35,7 +35,7 @@ impl Beside {
         })
     }
 
-    /// Pins these in the place of what was. Blocks.
+    /// Replaces the pins by these. Blocks.
     pub(super) fn accept_pins(&self, pins: &Pins) -> Result<(), LedgerError> {
         self.with(|connection| {
             let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;

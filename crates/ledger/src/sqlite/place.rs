@@ -1,4 +1,4 @@
-//! Whether the file lies where locks hold: all who share it rely on them.
+//! Checks that locks work at the file's location: all processes that share it rely on them.
 
 use std::{
     fs::{File, TryLockError},
@@ -10,10 +10,10 @@ use cap_std::fs::{Dir, OpenOptions};
 
 use crate::{error::LedgerError, key};
 
-/// Sees that the file does not lie where a lock is a matter of luck.
+/// Checks that the file is not in a place with unreliable locks.
 #[cfg(target_os = "linux")]
 pub(super) fn on_this_machine(folder: &Path, path: &Path) -> Result<(), LedgerError> {
-    // What cannot be told is tried.
+    // If that cannot be determined, it is tried.
     let Ok(found) = rustix::fs::statfs(folder) else { return Ok(()) };
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the magic numbers have 32 bits")]
     let magic = found.f_type as u32;
@@ -43,15 +43,15 @@ fn network(magic: u32) -> Option<&'static str> {
     NETWORK.iter().find_map(|(known, kind)| (*known == magic).then_some(*kind))
 }
 
-/// Sees that files can be locked at all. SQLite takes a lock that cannot be had for one that
-/// another process has, and would wait for it each time.
+/// Checks that files can be locked at all. SQLite takes a failing lock for one that another process
+/// has, and would wait for it each time.
 ///
-/// The key lies beside the ledger, and nobody locks it. The ledger itself is not to be tried:
-/// whoever closes a file gives back all the locks that its process has on it.
+/// This uses the key's file beside the ledger, which nobody locks. The ledger itself must not be
+/// used: closing a file releases all locks that the process has on it.
 pub(super) fn has_locks(folder: &Dir, path: &Path) -> Result<(), LedgerError> {
     let file = match belljar_files::open(folder, key::NAME, OpenOptions::new().read(true)) {
         Ok(file) => file.into_std(),
-        // Without a key nothing is written, and what is wrong with it is said elsewhere.
+        // Without a key nothing is written, and that error is reported elsewhere.
         Err(_) => return Ok(()),
     };
     try_locks(&file).map_err(|error| LedgerError::NoLocks { path: path.to_owned(), problem: error.to_string() })
@@ -63,7 +63,7 @@ fn try_locks(file: &File) -> io::Result<()> {
         Err(TryLockError::Error(error)) => return Err(error),
         Ok(()) | Err(TryLockError::WouldBlock) => {}
     }
-    // Where one is made of the other, they would be in each other's way.
+    // If the system implements one by the other, they conflict.
     file.unlock()?;
     #[cfg(target_os = "linux")]
     {

@@ -1,5 +1,5 @@
-//! The points between two steps of a write, at which a test can stop this process to kill it.
-//! Outside of tests they are nothing.
+//! Points between two steps of a write where a test can stop this process to kill it. Outside of
+//! tests they do nothing.
 
 /// A point between two steps.
 pub(super) fn pass() {
@@ -7,7 +7,7 @@ pub(super) fn pass() {
     testing::pass();
 }
 
-/// Bounds the file, where a test wants a disk that is full.
+/// Limits the file's size, for tests with a full disk.
 pub(super) fn bound(_connection: &rusqlite::Connection) -> rusqlite::Result<()> {
     #[cfg(test)]
     testing::bound(_connection)?;
@@ -17,7 +17,7 @@ pub(super) fn bound(_connection: &rusqlite::Connection) -> rusqlite::Result<()> 
 #[cfg(test)]
 pub(super) use testing::{STOPPED, bound_pages, stop_at};
 
-/// What tests do to a writer, from within.
+/// What tests do inside a writer.
 #[cfg(test)]
 mod testing {
     use std::{
@@ -28,7 +28,7 @@ mod testing {
 
     use parking_lot::Mutex;
 
-    /// What is said at the point.
+    /// The message at the point.
     pub(in super::super) const STOPPED: &str = "stopped at the point";
 
     static POINTS: AtomicU64 = AtomicU64::new(0);

@@ -1,5 +1,5 @@
-//! Questions to the owner. Each change looks at how the question stands and writes in one
-//! transaction: of two processes that decide, one does.
+//! Questions to the owner. Each change reads the question's state and writes in one transaction: if
+//! two processes decide, one succeeds.
 
 use std::{
     path::Path,
@@ -17,8 +17,8 @@ use super::{
 };
 use crate::query::{KeptQuestion, QuestionFilter, milliseconds};
 
-/// The table of version 4. A `state` is the place of a state in `State::ALL`; the arguments are
-/// there as long as the question is open.
+/// The table of version 4. A `state` is an index into `State::ALL`; the arguments are kept as long
+/// as the question is open.
 pub(super) const TABLE: &str = "
 CREATE TABLE questions(
     id INTEGER PRIMARY KEY,
@@ -48,10 +48,10 @@ CREATE INDEX questions_open ON questions(process) WHERE state = 0;
 CREATE INDEX questions_of_run ON questions(run);
 ";
 
-/// From version 5 to 6: the ways by which a decision may come. Before, that was any.
+/// From version 5 to 6: the ways by which a decision may come. Before, every way was allowed.
 pub(super) const WAYS: &str = "ALTER TABLE questions ADD COLUMN ways INTEGER NOT NULL DEFAULT 7;";
 
-/// From version 5 to 6 too: what the owner agreed to with any arguments, for the rest of a run.
+/// Also from version 5 to 6: approvals of any arguments, for the rest of a run.
 pub(super) const GRANTS: &str = "
 CREATE TABLE grants(
     run INTEGER NOT NULL,
@@ -67,16 +67,16 @@ CREATE TABLE grants(
 CREATE INDEX grants_of_run ON grants(run);
 ";
 
-/// Of a row, whether it is about calls of a group: of `questions` and `grants` alike.
+/// Whether a row is about calls of a group, for both `questions` and `grants`.
 const OF_GROUP: &str =
     "run = ?1 AND server = ?2 AND tool = ?3 AND rule IS ?4 AND definition = ?5 AND principal = ?6 AND ways = ?7";
 
 /// The most questions that are read at once.
 const MAX_READ: usize = 1000;
 
-/// The most questions of one principal that may be open at once. Those that have expired do not
-/// count. It is less than what is read at once: one principal alone does not keep the owner from
-/// seeing the questions of others.
+/// The most open questions of one principal. Expired ones do not count. It is less than the number
+/// that is read at once, so that one principal alone cannot hide the questions of others from the
+/// owner.
 pub(super) const MAX_OPEN: u32 = 500;
 
 const COLUMNS: &str =
@@ -84,7 +84,7 @@ const COLUMNS: &str =
     asked_ms, expires_ms, shown, so_far, desk, for_command, allow_yes, channel, decided_ms,
     EXISTS (SELECT 1 FROM resting x WHERE x.run = questions.run), ways FROM questions";
 
-/// Makes a change, if the question stands so that it can be made.
+/// Makes a change, if the question's state allows it.
 pub(super) fn change(
     connection: &mut Connection,
     path: &Path,
@@ -123,14 +123,14 @@ pub(super) fn change(
     Ok(changed)
 }
 
-/// Whether a principal cannot ask one more question.
+/// Whether a principal cannot ask another question.
 fn has_too_many(to: &Transaction<'_>, principal: &str) -> rusqlite::Result<bool> {
     let sql = "SELECT count(*) FROM questions WHERE state = 0 AND principal = ?1 AND expires_ms > ?2";
     let open = params![principal, milliseconds(SystemTime::now())];
     to.prepare_cached(sql)?.query_row(open, |row| Ok(row.get::<_, i64>(0)? >= i64::from(MAX_OPEN)))
 }
 
-/// Asks, or notes that the owner has agreed before, and which way that came.
+/// Asks, or notes that the owner has agreed before, and in which way.
 fn ask(to: &Transaction<'_>, process: i64, question: &Question, granted: Option<&str>) -> rusqlite::Result<()> {
     let Question { id, binding, effect, why, arguments, so_far, asked, desk, for_command, allow_yes } = question;
     let Binding { run, number, tool, arguments: digest, definition, rule, ways, principal, expires } = binding;
@@ -170,8 +170,7 @@ fn ask(to: &Transaction<'_>, process: i64, question: &Question, granted: Option<
     .map(|_| ())
 }
 
-/// Asks the open questions of a run at another place, as far as their rules let them be decided
-/// there.
+/// Moves the open questions of a run to another place, if their rules allow decisions there.
 fn move_to(to: &Transaction<'_>, process: i64, run: RunId, desk: Desk) -> rusqlite::Result<()> {
     let sql = "UPDATE questions SET desk = CASE WHEN ways & ?4 <> 0 THEN ?3 ELSE NULL END, process = ?2
                WHERE run = ?1 AND state = 0";
@@ -189,7 +188,7 @@ fn granted(to: &Transaction<'_>, group: &Group) -> rusqlite::Result<Option<Strin
     Ok(found.map(|channel| format!("{channel}, any arguments")))
 }
 
-/// Agrees to any arguments of calls such as the one that is asked about, for the rest of its run.
+/// Agrees to any arguments of calls like the one in this question, for the rest of its run.
 fn grant(
     to: &Transaction<'_>,
     path: &Path,
@@ -210,18 +209,18 @@ fn grant(
     let (channel, at) = (decision.channel.as_str(), milliseconds(decision.at));
     let row = params![run, tool.server(), tool.tool(), rule.as_deref(), definition, &*principal, ways, channel, at];
     to.prepare_cached(sql)?.execute(row)?;
-    // Those that wait for the same.
+    // The open questions of the same group.
     let mut statement = to.prepare_cached(&format!("SELECT id FROM questions WHERE {OF_GROUP} AND state = 0"))?;
     let of_group = params![run, tool.server(), tool.tool(), rule.as_deref(), definition, &*principal, ways];
     let others = statement.query_map(of_group, |row| row.get::<_, i64>(0))?.collect::<Result<Vec<_>, _>>()?;
     for other in others {
-        // One whose time has just gone by stays as it is.
+        // A question that has just expired stays as it is.
         let _ = decide(to, path, presence, QuestionId::from_bits(other.cast_unsigned()), decision)?;
     }
     Ok(Ok(()))
 }
 
-/// Forgets what was agreed to for the rest of a run.
+/// Forgets the approvals for the rest of a run.
 pub(super) fn end(to: &Connection, run: i64) -> rusqlite::Result<()> {
     to.prepare_cached("DELETE FROM grants WHERE run = ?1")?.execute(params![run]).map(|_| ())
 }
@@ -245,7 +244,7 @@ fn decide(
     })
 }
 
-/// Gives a question its next state, and forgets what it showed.
+/// Sets the next state of a question, and deletes what it showed.
 fn update(
     to: &Transaction<'_>,
     id: QuestionId,
@@ -274,8 +273,8 @@ fn update(
     Ok(Ok(()))
 }
 
-/// The questions that a filter asks for, the oldest first. What it leaves out does not count among
-/// those that are read at most.
+/// The questions that match a filter, the oldest first. Only matching ones count towards the
+/// maximum.
 pub(super) fn questions(
     connection: &Connection,
     filter: &QuestionFilter,
@@ -306,7 +305,7 @@ pub(super) fn questions(
     found.filter(is_wanted).take(MAX_READ).collect()
 }
 
-/// How these questions stand. One that is not there has no state.
+/// The states of these questions. A missing question has none.
 pub(super) fn states(connection: &Connection, ids: &[QuestionId]) -> rusqlite::Result<Vec<(QuestionId, State)>> {
     let mut statement = connection.prepare_cached("SELECT state FROM questions WHERE id = ?1")?;
     let mut states = Vec::new();
@@ -319,7 +318,7 @@ pub(super) fn states(connection: &Connection, ids: &[QuestionId]) -> rusqlite::R
     Ok(states)
 }
 
-/// Says of the open questions of a process that is gone that nobody waits for their decision.
+/// Marks the open questions of a dead process as no longer waited for.
 pub(super) fn withdraw(connection: &Connection, path: &Path, presence: &Presence) -> rusqlite::Result<()> {
     let mut statement = connection.prepare("SELECT DISTINCT process FROM questions WHERE state = 0")?;
     let open = statement.query_map([], |row| row.get(0))?.collect::<Result<Vec<i64>, _>>()?;
@@ -334,7 +333,7 @@ pub(super) fn withdraw(connection: &Connection, path: &Path, presence: &Presence
     Ok(())
 }
 
-/// Forgets questions that nobody waits for any more, from before a time.
+/// Forgets old questions that nobody waits for any more.
 pub(super) fn forget(connection: &Connection, before_ms: i64) -> rusqlite::Result<()> {
     let sql = "DELETE FROM questions WHERE asked_ms < ?1 AND state <> 0
                AND NOT EXISTS (SELECT 1 FROM resting x WHERE x.run = questions.run)";
@@ -380,7 +379,7 @@ fn kept(row: &Row<'_>) -> rusqlite::Result<KeptQuestion> {
         question,
         state: state(row, 2)?,
         process: row.get(1)?,
-        // Of a run that was put aside, by whoever goes on with it.
+        // For a suspended run, by the process that resumes it.
         is_waited_for: row.get(22)?,
         channel: row.get(20)?,
     })

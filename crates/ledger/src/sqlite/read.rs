@@ -1,4 +1,4 @@
-//! What is read. A file is data: a row that makes no sense is an error, and nothing else.
+//! Reads the ledger. A file is data: a row that makes no sense is an error, and nothing worse.
 
 use std::{
     cmp::Reverse,
@@ -25,7 +25,7 @@ use crate::{
     query::{Filter, KeptCall, KeptQuestion, KeptRun, NotResting, QuestionFilter, RestingRun, RunState, milliseconds},
 };
 
-/// Calls that are read of one run: more than any limit lets it have by default, a hundred times.
+/// Calls that are read of one run: a hundred times the default limit.
 const MAX_CALLS: usize = 100_000;
 
 const COLUMNS: &str = "SELECT r.id, r.started_ms, r.process, r.state, r.origin, r.key, r.source_bytes, r.source, r.took_us, r.error, r.line,
@@ -35,12 +35,12 @@ const COLUMNS: &str = "SELECT r.id, r.started_ms, r.process, r.state, r.origin, 
     (SELECT length(data) FROM recordings WHERE run = r.id), (SELECT reason FROM recordings WHERE run = r.id),
     r.principal, r.client";
 
-/// What is read of runs from the table `runs r`, and what else is behind it in the statement.
+/// The columns that are read from the table `runs r`, and the rest of the statement.
 fn runs_from(rest: &str) -> String {
     format!("{COLUMNS}, {} FROM {rest}", resting::can_go_on())
 }
 
-/// A ledger that is read.
+/// A ledger opened for reading.
 pub(super) struct Reader {
     connection: Connection,
     path: PathBuf,
@@ -48,17 +48,17 @@ pub(super) struct Reader {
 }
 
 impl Reader {
-    /// Opens the ledger at a path; nothing where there is none.
+    /// Opens the ledger at a path, or returns `None` if there is none.
     pub(super) fn open(path: &Path) -> Result<Option<Self>, LedgerError> {
         let connection = file::open_to_read(path)?;
         Ok(connection.map(|connection| Self { connection, path: path.to_owned(), living: Living::beside(path) }))
     }
 
-    /// The runs that a filter asks for.
+    /// The runs that match a filter.
     pub(super) fn runs(&mut self, filter: &Filter) -> Result<Vec<KeptRun>, LedgerError> {
         let Self { connection, path, living } = self;
         let mut read = || {
-            // What is read in several steps is of one moment.
+            // Several reads must see the same moment.
             let moment = connection.transaction()?;
             let Some((server, tool)) = &filter.tool else { return runs_of(&moment, filter, None, living) };
             let mut statement =
@@ -75,7 +75,7 @@ impl Reader {
         read().map_err(|error| LedgerError::of(&error, path, PATIENCE))
     }
 
-    /// The runs whose names are from the one to the other, and no more than two of them.
+    /// At most two runs with names in this range.
     pub(super) fn between(&mut self, first: RunId, last: RunId) -> Result<Vec<RunId>, LedgerError> {
         let read = || {
             let sql = "SELECT id FROM runs WHERE id BETWEEN ?1 AND ?2 LIMIT 2";
@@ -108,13 +108,13 @@ impl Reader {
         read().map_err(|error| LedgerError::of(&error, path, PATIENCE))
     }
 
-    /// The questions that a filter asks for.
+    /// The questions that match a filter.
     pub(super) fn questions(&mut self, filter: &QuestionFilter) -> Result<Vec<KeptQuestion>, LedgerError> {
         let Self { connection, path, living } = self;
         questions::questions(connection, filter, living).map_err(|error| LedgerError::of(&error, path, PATIENCE))
     }
 
-    /// How these questions stand.
+    /// The states of these questions.
     pub(super) fn question_states(&mut self, ids: &[QuestionId]) -> Result<Vec<(QuestionId, State)>, LedgerError> {
         questions::states(&self.connection, ids).map_err(|error| LedgerError::of(&error, &self.path, PATIENCE))
     }
@@ -124,12 +124,12 @@ impl Reader {
         resting::resting(&self.connection, &self.path, key, run).map_err(|error| self.fault(&error))
     }
 
-    /// The run that was put aside of which this was asked.
+    /// The suspended run with this request.
     pub(super) fn resting_of(&self, asked: Digest) -> Result<Option<RunId>, LedgerError> {
         resting::of(&self.connection, asked).map_err(|error| self.fault(&error))
     }
 
-    /// The bytes of all runs that were put aside.
+    /// The total size of all suspended runs.
     pub(super) fn resting_bytes(&self) -> Result<u64, LedgerError> {
         resting::bytes(&self.connection).map_err(|error| self.fault(&error))
     }
@@ -160,8 +160,8 @@ impl Reader {
     }
 }
 
-/// The runs that a filter asks for, of one tool where there is one. Its conditions on runs can be
-/// told from the index by time alone.
+/// The runs that match a filter, of one tool if given. Its time condition alone can be answered by
+/// the index.
 fn runs_of(
     connection: &Connection,
     filter: &Filter,
@@ -173,7 +173,7 @@ fn runs_of(
         Some(_) => ("called x CROSS JOIN runs r ON r.id = x.run", "x.started_ms", "x.tool = :tool"),
         None => ("runs r", "r.started_ms", ":tool IS NULL"),
     };
-    // Of the many runs of a tool only those are looked at that fit.
+    // Of the many runs of a tool, only those that match are read.
     let among = match (tool, filter.failed || filter.effect.is_some()) {
         (Some(_), true) => format!("AND x.run IN (SELECT r.id FROM runs r WHERE r.started_ms >= :since AND {fits})"),
         _ => String::new(),
@@ -203,7 +203,7 @@ fn runs_of(
 fn kept_run(row: &Row<'_>, living: &mut Living) -> rusqlite::Result<KeptRun> {
     let state = match row.get::<_, i64>(3)? {
         0 if living.has(row.get(2)?) => RunState::Running,
-        // One that was taken up, and whose process is gone before it sent a thing, waits as before.
+        // A resumed run whose process died before it sent anything keeps waiting.
         0 | 3 | 4 if row.get::<_, bool>(20)? => RunState::Resting,
         0 | 3 | 4 => RunState::Interrupted,
         1 => RunState::Ok,

@@ -1,8 +1,8 @@
-//! Runs that were put aside while they wait for people.
+//! Suspended runs, which wait for people.
 //!
-//! What a run goes on from is sealed, and stays until the run ends or is put aside again: a process
-//! that takes it up may be killed. Then it can be taken up again, unless calls were sent meanwhile
-//! that may have changed something.
+//! The state of a suspended run is sealed, and kept until the run ends or is put aside again,
+//! because a process that resumes it may be killed. Then it can be resumed again, unless calls that
+//! may change something were sent meanwhile.
 
 use std::{
     path::Path,
@@ -22,8 +22,8 @@ use crate::{
     query::{NotResting, RestingRun, milliseconds},
 };
 
-/// The table of version 5. `sent` is how many calls were sent when the run was put aside that may
-/// have changed something.
+/// The table of version 5. `sent` is how many calls that may change something had been sent when
+/// the run was put aside.
 pub(super) const TABLE: &str = "
 CREATE TABLE resting(
     run INTEGER PRIMARY KEY,
@@ -35,25 +35,25 @@ CREATE TABLE resting(
 CREATE INDEX resting_by_asked ON resting(asked);
 ";
 
-/// From version 5 to 6: which calls may be made again, and what the owner assumes of the others
-/// where the run was interrupted, when it had sent so many.
+/// From version 5 to 6: which calls may be made again, and, if the run was interrupted, what the
+/// owner assumes of the others up to this number.
 pub(super) const ASSUMED: &str = "
 ALTER TABLE calls ADD COLUMN may_repeat INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE resting ADD COLUMN assumed INTEGER;
 ALTER TABLE resting ADD COLUMN assumed_sent INTEGER;
 ";
 
-/// Calls of a run that were sent and may have changed something, but for those that may be made
+/// Calls of a run that were sent and may have changed something, except those that may be made
 /// again.
 const SENT: &str =
     "(SELECT count(*) FROM calls c WHERE c.run = r.id AND c.state <> 4 AND c.trusted > 0 AND c.may_repeat = 0)";
 
-/// Whether a run of the table `runs r` can be taken up, if nobody has.
+/// Whether a run of the table `runs r` can be resumed, if nobody has.
 pub(super) fn can_go_on() -> String {
     format!("EXISTS (SELECT 1 FROM resting x WHERE x.run = r.id AND {SENT} IN (x.sent, x.assumed_sent))")
 }
 
-/// Puts a run aside, whose calls are written.
+/// Suspends a run whose calls are already written.
 pub(super) fn rest(to: &Transaction<'_>, key: &Key, rest: &RunRest) -> rusqlite::Result<()> {
     let run = rest.start.run.bits();
     let unlucky = |_| rusqlite::Error::ToSqlConversionFailure("the system gave no random number".into());
@@ -66,12 +66,12 @@ pub(super) fn rest(to: &Transaction<'_>, key: &Key, rest: &RunRest) -> rusqlite:
     .map(|_| ())
 }
 
-/// Forgets what a run would have gone on from.
+/// Deletes the state of a suspended run.
 pub(super) fn end(to: &Connection, run: i64) -> rusqlite::Result<()> {
     to.prepare_cached("DELETE FROM resting WHERE run = ?1")?.execute(params![run]).map(|_| ())
 }
 
-/// A run that was put aside, if it can be taken up.
+/// A suspended run, if it can be resumed.
 pub(super) fn resting(
     connection: &Connection,
     path: &Path,
@@ -109,7 +109,7 @@ pub(super) fn resting(
     Ok(found.optional()?.unwrap_or(Err(NotResting::Unknown)))
 }
 
-/// Takes a run up for this process. Of two that want it, one gets it.
+/// Resumes a run in this process. If two processes try, one succeeds.
 pub(super) fn take_up(
     connection: &mut Connection,
     path: &Path,
@@ -127,8 +127,8 @@ pub(super) fn take_up(
     Ok(found)
 }
 
-/// Notes what the owner assumes of the calls that an interrupted run has sent. It is about just
-/// these: if the run sends others and is interrupted again, nothing is assumed of it.
+/// Notes what the owner assumes of the calls that an interrupted run has sent. It covers only
+/// these: if the run sends others and is interrupted again, nothing is assumed of those.
 pub(super) fn assume(
     connection: &mut Connection,
     path: &Path,
@@ -138,7 +138,7 @@ pub(super) fn assume(
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     match resting(&transaction, path, key, run)? {
         Err(NotResting::Interrupted) => {}
-        // What was assumed before can be changed as long as nobody has gone on.
+        // An earlier assumption can be changed as long as nobody has resumed the run.
         Ok(resting) if resting.assumed.is_some() => {}
         Ok(_) => return Ok(Err(NotResting::Waits)),
         Err(reason) => return Ok(Err(reason)),
@@ -151,14 +151,14 @@ pub(super) fn assume(
     Ok(Ok(()))
 }
 
-/// Lays a run down that this process took up.
+/// Suspends a run again that this process resumed.
 pub(super) fn lay_down(connection: &Connection, presence: &Presence, run: RunId) -> rusqlite::Result<()> {
     let sql = "UPDATE runs SET state = 4 WHERE id = ?1 AND state = 0 AND process = ?2
                AND EXISTS (SELECT 1 FROM resting x WHERE x.run = id)";
     connection.prepare_cached(sql)?.execute(params![run.bits().cast_signed(), presence.token()]).map(|_| ())
 }
 
-/// The run that was put aside of which this was asked, and whose time is not over.
+/// The suspended run with this request that has not expired.
 pub(super) fn of(connection: &Connection, asked: Digest) -> rusqlite::Result<Option<RunId>> {
     let sql = "SELECT run FROM resting WHERE asked = ?1 AND until_ms > ?2 ORDER BY until_ms LIMIT 1";
     let mut statement = connection.prepare_cached(sql)?;
@@ -166,13 +166,13 @@ pub(super) fn of(connection: &Connection, asked: Digest) -> rusqlite::Result<Opt
     Ok(found.optional()?.map(|run| RunId::from_bits(run.cast_unsigned())))
 }
 
-/// Of a row of `runs`, that it is not forgotten for the file's size at this time: it was put aside,
-/// or asks the owner, and what they decide counts.
+/// Whether a row of `runs` is kept although the file is too large: it was put aside, or waits for
+/// the owner, and can still be decided.
 pub(super) const IS_HELD: &str = "(EXISTS (SELECT 1 FROM resting x WHERE x.run = runs.id AND x.until_ms > :now)
     OR EXISTS (SELECT 1 FROM questions q WHERE q.run = runs.id AND q.state IN (0, 1) AND q.expires_ms > :now))";
 
-/// The bytes of all of them whose time is not over, and of what the owner is shown of open
-/// questions. The others are forgotten where the file is too large.
+/// The total size of those that have not expired, and of what the owner is shown of open questions.
+/// The others are forgotten when the file is too large.
 pub(super) fn bytes(connection: &Connection) -> rusqlite::Result<u64> {
     let sql = "SELECT coalesce((SELECT sum(length(state)) FROM resting WHERE until_ms > ?1), 0)
         + coalesce((SELECT sum(octet_length(shown)) FROM questions WHERE state = 0 AND expires_ms > ?1), 0)";

@@ -1,4 +1,4 @@
-//! A ledger is written by several processes, which end when they please, on disks that fail.
+//! Several processes write to a ledger, end at any time, and their disks fail.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -26,8 +26,8 @@ fn ledger(folder: &Path) -> SqliteLedger {
     SqliteLedger::new(Some(folder), Options { fsync: false, keep: LedgerKeep::default() })
 }
 
-/// Keeps an entry, and returns when no connection of it is left: what is closed later would still
-/// write to the file.
+/// Keeps an entry, and returns when all of its connections are closed: closing one later would
+/// still write to the file.
 async fn keep(folder: &Path, entry: Entry) {
     let ledger = ledger(folder);
     ledger.commit(entry).await.expect("kept");
@@ -148,8 +148,7 @@ fn empty() -> RunEnd {
     }
 }
 
-/// What a child process does: it writes runs until it is killed, and says what it was told to be
-/// kept.
+/// The child process: it writes runs until it is killed, and prints what was confirmed.
 #[tokio::test]
 #[ignore = "it is the other process of the tests below"]
 async fn child() {
@@ -186,7 +185,7 @@ fn spawn(folder: &Path, variables: &[(&str, u64)]) -> std::process::Child {
     command.spawn().expect("started")
 }
 
-/// The runs and the calls that a child was told to be kept.
+/// The runs and calls that were confirmed to a child.
 fn told(stdout: &[u8]) -> BTreeMap<u64, BTreeSet<u64>> {
     let mut told: BTreeMap<u64, BTreeSet<u64>> = BTreeMap::new();
     for line in String::from_utf8_lossy(stdout).lines() {
@@ -198,7 +197,7 @@ fn told(stdout: &[u8]) -> BTreeMap<u64, BTreeSet<u64>> {
     told
 }
 
-/// What was told is there, and what was going on is known to have been interrupted.
+/// What was confirmed is there, and the unfinished runs are marked as interrupted.
 async fn nothing_is_forgotten(folder: &Path, told: &BTreeMap<u64, BTreeSet<u64>>) {
     for (run, numbers) in told {
         let (kept, calls) = read(folder, *run).await;
@@ -214,8 +213,8 @@ async fn nothing_is_forgotten(folder: &Path, told: &BTreeMap<u64, BTreeSet<u64>>
     }
 }
 
-/// Lets a child go until it has stopped at its point, and kills it there. What it said, and whether
-/// it came to its end before that.
+/// Lets a child run until it has stopped at its point, and kills it there. Returns its output, and
+/// whether it had finished before.
 fn killed_where_it_stops(mut child: std::process::Child) -> (Vec<u8>, bool) {
     let mut output = BufReader::new(child.stdout.take().expect("a pipe"));
     let mut said = Vec::new();
@@ -242,7 +241,7 @@ async fn a_process_that_is_killed_between_any_two_steps_of_a_write_forgets_nothi
         is_sound(folder.path());
         let runs = ledger(folder.path()).runs(all()).await.expect("the file opens");
         interrupted += runs.iter().filter(|run| run.state == RunState::Interrupted).count();
-        // Whoever comes next writes on, and says for good what became of the others.
+        // The next process continues to write, and records the fate of the others.
         let next = ledger(folder.path());
         next.commit(Entry::Begin(start(99))).await.expect("it goes on");
         let open = next.runs(all()).await.expect("runs").into_iter().filter(|run| run.state == RunState::Running);
@@ -257,7 +256,7 @@ async fn a_process_that_is_killed_between_any_two_steps_of_a_write_forgets_nothi
     assert!(points > 60 && interrupted > 30, "{points} points, {interrupted} interrupted runs");
 }
 
-/// SQLite finds nothing wrong with the file, and each call is of a run and found by its tool.
+/// SQLite finds no error in the file, and each call belongs to a run and is found by its tool.
 fn is_sound(folder: &Path) {
     let path = folder.join(file::NAME);
     if !path.exists() {
@@ -306,7 +305,7 @@ async fn a_ledger_of_version_1_is_brought_up_to_date_and_nothing_in_it_is_lost()
     };
     let expected = [names(before[0].clone()).await, names(before[1].clone()).await];
     assert_eq!(expected.each_ref().map(Vec::len), [10, 30]);
-    // As version 1 was.
+    // The file of version 1.
     let connection = Connection::open(folder.path().join(file::NAME)).expect("opened");
     let back = "DROP TABLE called; DROP INDEX runs_by_start; ALTER TABLE runs DROP COLUMN principal;
         ALTER TABLE runs DROP COLUMN client; ALTER TABLE runs DROP COLUMN effects;
@@ -315,7 +314,7 @@ async fn a_ledger_of_version_1_is_brought_up_to_date_and_nothing_in_it_is_lost()
         DROP TABLE grants; ALTER TABLE calls DROP COLUMN may_repeat; PRAGMA user_version = 1;";
     connection.execute_batch(back).expect("changed");
     drop(connection);
-    // Whoever reads it first brings it up to date too.
+    // The first reader migrates it too.
     assert_eq!([names(tool2).await, names(mutating).await], expected);
     is_sound(folder.path());
     let next = ledger(folder.path());
@@ -332,7 +331,7 @@ async fn a_process_that_is_killed_at_any_moment_forgets_nothing() {
     let mut runs = 0;
     for round in 0..30_u64 {
         let mut child = spawn(folder.path(), &[("LEDGER_FIRST", round * 1_000_000)]);
-        // What varies is the moment; whichever it is, the same has to hold.
+        // The moment varies, but the same must always hold.
         thread::sleep(Duration::from_millis(5 + round * 7 % 60));
         child.kill().expect("killed");
         let told = told(&child.wait_with_output().expect("it ends").stdout);
@@ -357,7 +356,7 @@ async fn processes_that_write_at_once_lose_nothing_of_each_other() {
     assert!(runs.iter().all(|run| run.state == RunState::Ok && run.calls == 4 && run.unanswered == 0), "{runs:?}");
 }
 
-/// What a write to the ledger of a folder fails with, and what a read does.
+/// The errors of a write to the ledger of a folder, and of a read.
 async fn faults(folder: &Path) -> (Result<(), LedgerError>, Result<Vec<KeptRun>, LedgerError>) {
     let ledger = ledger(folder);
     (ledger.commit(Entry::Begin(start(1))).await, ledger.runs(all()).await)
@@ -514,7 +513,7 @@ async fn what_is_too_old_or_too_much_is_forgotten_the_oldest_first() {
 async fn what_is_purged_is_gone_though_rows_had_moved_from_page_to_page() {
     let folder = tempfile::tempdir().expect("a folder");
     let ledger = ledger(folder.path());
-    // Names at random, and rows that are a part of a page: each insertion moves others.
+    // Random names, and rows that are part of a page: each insertion moves others.
     let name = |number: u64| number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let value = |number: u64| format!("the value of run {number:04}.");
     let repeated = [1, 9, 23, 40, 58];

@@ -1,4 +1,4 @@
-//! Whoever asks much neither hides the questions of others nor ends their runs.
+//! A busy principal neither hides the questions of others nor ends their runs.
 
 use std::{
     path::Path,
@@ -81,7 +81,7 @@ async fn however_much_one_asks_the_questions_of_others_are_found() {
     let ledger = ledger(folder.path(), LedgerKeep::default().bytes);
     let now = SystemTime::now();
     rest(&ledger, 1, now - HOUR, 10).await;
-    // More than are read at once, and nobody has decided them.
+    // More than are read at once, none of them decided.
     for id in 1..=1_100 {
         assert_eq!(ask(&ledger, question(id, 1, "robot", now - HOUR)).await, Ok(()), "one that has expired counts");
     }
@@ -92,13 +92,13 @@ async fn however_much_one_asks_the_questions_of_others_are_found() {
     let refused = ask(&ledger, question(3_000, 2, "robot", now + HOUR)).await.expect_err("one too many");
     assert_eq!(refused, Refusal::TooManyOpen(MAX_OPEN));
     assert!(refused.to_string().starts_with("500 questions of the same principal wait for the owner"), "{refused}");
-    // That of another is asked, listed, and found by its run and its name.
+    // The other principal's question is asked, listed, and found by its run and its name.
     assert_eq!(ask(&ledger, question(4_000, 3, "owner", now + HOUR)).await, Ok(()));
     let all = named(&ledger, WAITING).await;
     assert!(all.len() == 501 && all.contains(&4_000), "{}", all.len());
     assert_eq!(named(&ledger, QuestionFilter { run: Some(RunId::from_bits(3)), ..WAITING }).await, [4_000]);
     assert_eq!(named(&ledger, QuestionFilter { id: Some(QuestionId::from_bits(4_000)), ..WAITING }).await, [4_000]);
-    // What is decided makes room.
+    // A decision makes room.
     let decision = Decision { approve: false, by: By::Owner, channel: Channel::Command, at: SystemTime::now() };
     let decided = ledger.change_question(Change::Decide(QuestionId::from_bits(2_000), decision)).await;
     assert_eq!(decided.expect("a ledger"), Ok(()));
@@ -108,7 +108,7 @@ async fn however_much_one_asks_the_questions_of_others_are_found() {
 #[tokio::test]
 async fn for_its_size_a_ledger_forgets_no_run_that_waits_for_its_owner() {
     let folder = tempfile::tempdir().expect("a folder");
-    // Far from its size while it is filled: it is opened anew with less.
+    // It stays far below its size while it is filled: it is then opened again with less.
     let filled = ledger(folder.path(), LedgerKeep::default().bytes);
     let now = SystemTime::now();
     for run in 10..100 {
@@ -123,14 +123,14 @@ async fn for_its_size_a_ledger_forgets_no_run_that_waits_for_its_owner() {
         };
         filled.commit(Entry::End(Box::new(end))).await.expect("kept");
     }
-    // The oldest: one that waits, one whose time is over, and one that waits in its slot.
+    // The oldest runs: one that waits, one that has expired, and one that waits in its slot.
     rest(&filled, 1, now + HOUR, 300_000).await;
     assert_eq!(ask(&filled, question(1, 1, "owner", now + HOUR)).await, Ok(()));
     rest(&filled, 2, now - HOUR, 300_000).await;
     assert_eq!(ask(&filled, question(2, 2, "robot", now - HOUR)).await, Ok(()));
     filled.commit(Entry::Begin(start(3, now - HOUR))).await.expect("kept");
     assert_eq!(ask(&filled, question(3, 3, "owner", now + HOUR)).await, Ok(()));
-    // What is shown counts among what waits, and what has expired does not.
+    // What is shown counts towards what waits, and expired questions do not.
     let waits = filled.resting_bytes().await.expect("a ledger");
     assert!((300_200..301_000).contains(&waits), "{waits}");
 

@@ -21,8 +21,7 @@ pub(super) struct Author<'w> {
     pub(super) process: i64,
     /// The key of the digests.
     pub(super) key: &'w Key,
-    /// The numbers of the tools that are known. It is to be emptied where what was written is taken
-    /// back.
+    /// The numbers of the known tools. Must be cleared when a transaction is rolled back.
     pub(super) tools: &'w mut HashMap<ToolPath, i64>,
 }
 
@@ -100,7 +99,7 @@ impl Author<'_> {
     }
 
     fn end(&mut self, to: &Transaction<'_>, end: &RunEnd) -> rusqlite::Result<()> {
-        // It is kept even where its start found no room.
+        // It is kept even if there was no room for its start.
         self.begin(to, &end.start)?;
         self.calls(to, &end.start, &end.calls)?;
         if let Some(recording) = &end.recording {

@@ -1,7 +1,7 @@
-//! The one thread of a process that writes.
+//! The only thread of a process that writes.
 //!
-//! Entries come through a bounded channel, in order. All that are there when the thread looks are
-//! one transaction, so that forty calls that are begun together wait for one commit.
+//! Entries come through a bounded channel, in order. All that are waiting when the thread looks
+//! become one transaction, so that forty calls that begin together wait for one commit.
 
 use std::{
     collections::HashMap,
@@ -31,21 +31,21 @@ use crate::{
     query::{NotResting, Purge, RestingRun},
 };
 
-/// Entries that may wait. Each is some hundred bytes, or up to 256 calls of a run.
+/// Entries that may wait. Each has some hundred bytes, or up to 256 calls of a run.
 const QUEUE: usize = 1024;
 /// Bytes of recordings that may wait, in pages: 64 MiB, four of the largest.
 const QUEUE_PAGES: u32 = 64 * 1024 * 1024 / PAGE;
 const PAGE: u32 = 4096;
 /// Entries of one transaction.
 const BATCH: usize = 256;
-/// Pages of the log beside the file that are copied into it when the thread has time: 4 MiB.
+/// Pages of the log beside the file that are copied into it when the thread is idle: 4 MiB.
 const LOG_PAGES: i32 = if cfg!(test) { 16 } else { 1024 };
-/// How long a fault is told to everybody before the ledger is tried again: a lock that is held
-/// would keep each call for [`PATIENCE`].
+/// How long an error is reported to everybody before the ledger is tried again: a lock that is held
+/// would delay each call by [`PATIENCE`].
 pub(super) const REST: Duration = if cfg!(test) { Duration::from_millis(300) } else { Duration::from_secs(1) };
 /// How often old runs are forgotten.
 const TIDYING: Duration = Duration::from_secs(3600);
-/// How often what goes wrong is said.
+/// How often errors are logged.
 const COMPLAINTS: Duration = Duration::from_secs(60);
 
 type Changed = Result<Result<(), Refusal>, LedgerError>;
@@ -55,28 +55,28 @@ type Receipt = oneshot::Sender<Result<(), LedgerError>>;
 
 enum Message {
     Entry(Entry, Option<Receipt>, Option<OwnedSemaphorePermit>),
-    /// All that came before is kept, or was said to be lost.
+    /// Everything before it is kept, or was reported as lost.
     Flush(oneshot::Sender<()>),
     /// A question is asked, decided or ended.
     Question(Change, Option<oneshot::Sender<Changed>>),
-    /// A run that was put aside is taken up.
+    /// A suspended run is resumed.
     TakeUp(RunId, oneshot::Sender<TakenUp>),
-    /// It is laid down again.
+    /// It is suspended again.
     LayDown(RunId, oneshot::Sender<Result<(), LedgerError>>),
-    /// The owner says what to assume of its calls.
+    /// The owner's assumption about its calls.
     Assume(RunId, Assumption, oneshot::Sender<Assumed>),
     /// Servers were measured.
     Measured(Measured),
     /// Runs are to be forgotten.
     Purge(Purge, oneshot::Sender<Result<u64, LedgerError>>),
-    /// All that came before is kept, and this is the end.
+    /// Everything before it is kept, and this is the end.
     Close(oneshot::Sender<()>),
 }
 
-/// The way to the thread.
+/// The channel to the thread.
 pub(super) struct Writer {
     messages: mpsc::Sender<Message>,
-    /// Room for what is large.
+    /// Room for large entries.
     pages: Arc<Semaphore>,
 }
 
@@ -87,7 +87,7 @@ impl Writer {
             Work { folder, key, options, open: None, fault: None, tidied: None, complaints: Complaints::default() };
         let started = thread::Builder::new().name("belljar-ledger".to_owned()).spawn(move || work.go_on(received));
         if let Err(error) = started {
-            // The channel is closed then, and each entry says so.
+            // The channel is closed then, and each entry reports that.
             tracing::warn!("the ledger's thread cannot be started: {error}");
         }
         Self { messages, pages: Arc::new(Semaphore::new(QUEUE_PAGES as usize)) }
@@ -109,7 +109,7 @@ impl Writer {
         self.messages.try_send(Message::Entry(entry, None, None)).is_ok()
     }
 
-    /// The right to keep so many bytes waiting.
+    /// A permit for so many waiting bytes.
     async fn room(&self, entry: &Entry) -> Result<Option<OwnedSemaphorePermit>, LedgerError> {
         let pages = entry.bytes() / PAGE as usize;
         if pages == 0 {
@@ -189,21 +189,21 @@ impl Writer {
     }
 }
 
-/// What is to be done with a run that was put aside.
+/// Commands about a suspended run.
 enum Rest {
     Up(oneshot::Sender<TakenUp>),
     Down(oneshot::Sender<Result<(), LedgerError>>),
     Assume(Assumption, oneshot::Sender<Assumed>),
 }
 
-/// What the thread has.
+/// The thread's state.
 struct Work {
     folder: Option<PathBuf>,
     key: Arc<KeyPlace>,
     options: Options,
     open: Option<Open>,
     fault: Option<(Instant, LedgerError)>,
-    /// When old runs were forgotten for the last time.
+    /// When old runs were last forgotten.
     tidied: Option<Instant>,
     complaints: Complaints,
 }
@@ -257,7 +257,7 @@ impl Work {
                 entries.clear();
                 rooms.clear();
                 for receipt in receipts.drain(..) {
-                    // Whoever does not wait any more has gone.
+                    // The waiter may be gone.
                     let _ = receipt.send(kept.clone());
                 }
             }
@@ -308,7 +308,7 @@ impl Work {
             kept.inspect_err(|_| open.tools.clear())
         });
         self.fault = kept.as_ref().err().map(|fault| (Instant::now(), fault.clone()));
-        // A file may be moved away and another made: it is opened anew then.
+        // A file may be moved away and another created: then it is opened again.
         if matches!(kept, Err(LedgerError::Corrupt { .. } | LedgerError::Failed { .. } | LedgerError::Open { .. })) {
             self.open = None;
         }
@@ -392,8 +392,8 @@ impl Work {
         purged.map_err(|error| LedgerError::of(&error, &path, PATIENCE))
     }
 
-    /// Forgets what is too old, and copies what is in the log beside the file into it, where there
-    /// is much of it. Nobody waits for that but who comes next.
+    /// Forgets what is too old, and copies a large log beside the file into it. Nobody waits for
+    /// that except the next entry.
     fn tidy(&mut self) {
         let Some(open) = &mut self.open else { return };
         if self.tidied.is_none_or(|tidied| tidied.elapsed() >= TIDYING) {
@@ -460,7 +460,7 @@ impl Open {
     }
 }
 
-/// Says what goes wrong, and not each time.
+/// Logs errors, but not each time.
 #[derive(Default)]
 struct Complaints {
     last: Option<Instant>,
