@@ -4,14 +4,15 @@ use std::fmt;
 
 use serde::{Serialize, Serializer};
 
-/// A way by which the owner hears of a question.
+/// A way by which the owner learns of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AskWay {
     /// A terminal: that of `belljar run`, or any by `belljar approve`.
     Cli,
     /// A form that the client shows.
     Elicitation,
-    /// A message to an address that the owner's configuration names. It tells, and decides nothing.
+    /// A message to an address that the owner's configuration names. It only informs, and decides
+    /// nothing.
     Webhook,
 }
 
@@ -37,7 +38,7 @@ impl AskWay {
     }
 }
 
-/// Some of these ways. Unless something else is said: all of them.
+/// Some of these ways; all of them by default.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct AskWays(u8);
 
@@ -45,12 +46,12 @@ impl AskWays {
     /// No way.
     pub const NONE: Self = Self(0);
 
-    /// These ways, as a number that can be kept.
+    /// These ways, as a number to store.
     pub fn bits(self) -> u8 {
         self.0
     }
 
-    /// The ways of such a number; nothing where it stands for others too.
+    /// The ways of such a number, or `None` if it has unknown bits.
     pub fn from_bits(bits: u8) -> Option<Self> {
         (bits & !Self::default().0 == 0).then_some(Self(bits))
     }

@@ -1,4 +1,4 @@
-//! What a `CallToolResult` says of its call.
+//! Whether a `CallToolResult` reports a failure.
 
 use std::{borrow::Cow, fmt};
 
@@ -13,23 +13,23 @@ use crate::JsonText;
 
 const MEMBER: &str = "\"isError\"";
 
-/// Whether a `CallToolResult` says that the tool failed. No tree is made of it: every call is
-/// asked, and many servers write the member each time.
+/// Whether a `CallToolResult` says that the tool failed. No tree is built, since this is checked
+/// for every call, and many servers write the member each time.
 pub fn says_error(result: &JsonText) -> bool {
     let text = result.as_str();
     let is_denied = |at: usize| text.get(at + MEMBER.len()..).is_some_and(is_false);
-    // Wherever it stands: what says nothing but false does not say true.
+    // If every occurrence is false, the member cannot be true.
     let is_said = !memmem::find_iter(text.as_bytes(), MEMBER).all(is_denied);
     is_said && serde_json::from_str::<Said>(text).is_ok_and(|Said(is_error)| is_error)
 }
 
-/// Whether a text goes on as that of a member that is false.
+/// Whether a text continues with a member that is false.
 fn is_false(rest: &str) -> bool {
     let value = rest.trim_ascii_start().strip_prefix(':').map(str::trim_ascii_start);
     value.is_some_and(|value| value.starts_with("false"))
 }
 
-/// The member of the object itself. Of two, the last counts, as in a tree.
+/// The member of the object itself. If there are two, the last counts, as in a tree.
 struct Said(bool);
 
 impl<'de> Deserialize<'de> for Said {
@@ -92,7 +92,7 @@ mod tests {
         ] {
             let result = JsonText::parse(text.to_owned(), &JsonBounds::with_bytes(1000)).expect("JSON");
             assert_eq!(says_error(&result), expected, "{text}");
-            // As a tree has it.
+            // As in a tree.
             assert_eq!(result.to_value().expect("a tree").get("isError") == Some(&Value::Bool(true)), expected);
         }
     }

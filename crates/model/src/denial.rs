@@ -1,20 +1,20 @@
-//! A call that the owner's rules did not let through.
+//! A call that the owner's rules did not allow.
 
 use serde::{Deserialize, Serialize};
 
 use crate::Verdict;
 
-/// Why a call was not sent. Its words are the owner's and belljar's, and no child's.
+/// Why a call was not sent. The text comes from the owner and belljar, never from a child.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Denial {
-    /// `deny`, or `ask` where nobody could be asked.
+    /// `deny`, or `ask` if nobody could be asked.
     pub verdict: Verdict,
-    /// The rule that says so; `None` where it is the default.
+    /// The rule that decided, or `None` for the default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
     /// The owner's reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
-    /// All of it in a sentence.
+    /// Everything in one sentence.
     pub message: String,
 }

@@ -1,31 +1,31 @@
-//! Which characters of a foreign text are dangerous, and how such a text is shown.
+//! Which characters of a foreign text are dangerous, and how to show such a text.
 //!
 //! Names, messages, logs and descriptions come from scripts, child servers and clients. Some
-//! characters in them act on whoever reads: they move a terminal's cursor, start a line that looks
-//! like one of belljar's own, change the direction of what follows, or take no room at all. Every
-//! output of belljar passes foreign texts through here, as one line ([`fn@line`]), as an indented
-//! block ([`block`]) or as JSON ([`json`]), and no other place has a list of such characters.
+//! characters in them affect the reader: they move a terminal's cursor, start a line that looks
+//! like belljar's own, change the direction of the following text, or are invisible. Every output
+//! of belljar passes foreign texts through here, as one line ([`fn@line`]), as an indented block
+//! ([`block`]) or as JSON ([`json`]), and no other place has a list of such characters.
 //!
-//! Nothing is dropped: what is not shown as it is becomes its escape, such as `\u{202e}`.
+//! Nothing is dropped: a character that may not be shown becomes its escape, such as `\u{202e}`.
 
 use std::{borrow::Cow, fmt::Write as _, iter::Peekable, str::Chars};
 
-/// A character of a text, by what a reader sees of it.
+/// A character of a text, by its effect on a reader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Glyph {
-    /// It is seen, or is part of what is seen, as the joiners and selectors of emoji are.
+    /// It is visible, or part of something visible, such as the joiners and selectors of emoji.
     Plain(char),
-    /// It acts on the reader, is invisible, or passes for a blank.
+    /// It affects the reader, is invisible, or looks like a blank.
     Hidden(char),
 }
 
-/// The characters of a text, each with whether it is seen where it stands.
+/// The characters of a text, each with whether it is visible in its context.
 pub fn glyphs(text: &str) -> impl Iterator<Item = Glyph> {
     Glyphs { characters: text.chars().peekable(), previous: None }
 }
 
-/// Whether a character acts on its reader, is invisible, or passes for a blank, when it stands
-/// alone.
+/// Whether a character affects its reader, is invisible, or looks like a blank, when it is on its
+/// own.
 ///
 /// These are Unicode's control characters (`Cc`), its line and paragraph separators,
 /// `Default_Ignorable_Code_Point` and `Bidi_Control` of Unicode 17, the interlinear annotations,
@@ -60,8 +60,8 @@ pub fn line(text: &str) -> Cow<'_, str> {
     })
 }
 
-/// The text with its line breaks and tabs. Each line but the first begins with `indent`, so that
-/// none of them is taken for a line of whoever shows it.
+/// The text with its line breaks and tabs. Each line but the first begins with `indent`, so that no
+/// line can pass for one of the program that shows it.
 ///
 /// A line break is `\n` or `\r\n`. A `\r` alone is shown as an escape: on a terminal it would
 /// overwrite its line.
@@ -78,16 +78,16 @@ pub fn block<'text>(text: &'text str, indent: &str) -> Cow<'text, str> {
     });
     match shown {
         Cow::Owned(shown) => Cow::Owned(shown),
-        // What was not rewritten is the text, which may be ours already.
+        // Whatever was not rewritten is the original text, which we may own already.
         Cow::Borrowed(_) => text,
     }
 }
 
-/// A JSON text with the escapes of JSON in place of what JSON allows in strings and [`is_hidden`]
-/// does not. Its value stays the same.
+/// A JSON text in which characters that JSON allows in strings and [`is_hidden`] does not are
+/// escaped. Its value stays the same.
 pub fn json(text: &str) -> Cow<'_, str> {
     rewritten(text, |hidden, shown| match hidden {
-        // In JSON these stand between values alone.
+        // In JSON these occur only between values.
         '\n' | '\t' => shown.push(hidden),
         '\r' => shown.push(' '),
         _ => {
@@ -116,7 +116,7 @@ fn rewritten(text: &str, mut write: impl FnMut(char, &mut String)) -> Cow<'_, st
 
 struct Glyphs<'text> {
     characters: Peekable<Chars<'text>>,
-    /// The character before, if it is seen.
+    /// The previous character, if it is visible.
     previous: Option<char>,
 }
 
@@ -135,9 +135,9 @@ impl Iterator for Glyphs<'_> {
     }
 }
 
-/// Whether a character that is hidden alone is part of how its neighbours are written: in emoji,
-/// and in scripts whose letters join. One at a time: a row of them carries a message that nobody
-/// sees.
+/// Whether a character that would be hidden on its own belongs to the spelling of its neighbours:
+/// in emoji, and in scripts whose letters join. Only one at a time: a row of them could carry a
+/// hidden message.
 fn belongs(previous: Option<char>, character: char, next: Option<char>) -> bool {
     const EMOJI_STYLE: char = '\u{FE0F}';
     let (Some(previous), next) = (previous, next.unwrap_or('\0')) else { return false };

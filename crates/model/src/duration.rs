@@ -1,10 +1,10 @@
-//! Durations, as people write them: the one way in for all of them.
+//! Durations as people write them, parsed in one place only.
 
 use std::time::Duration;
 
-/// The longest duration that can be asked for, wherever: thirty days. No run, call or pause is
-/// meant to take longer; what is to last without end has a word for it (`never`). Clocks can be
-/// moved on by so much without an overflow.
+/// The longest duration that can be configured anywhere: thirty days. No run, call or pause is
+/// meant to take longer; something endless is configured by a word (`never`). Clocks can be
+/// advanced by this much without an overflow.
 pub const MAX_DURATION: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 /// Why a text is not accepted as a duration.
@@ -41,7 +41,7 @@ pub fn duration_text(duration: Duration) -> String {
     humantime::format_duration(duration).to_string()
 }
 
-/// A stranger's text, for a message.
+/// A foreign text, for a message.
 fn shortened(text: &str) -> String {
     const MAX: usize = 60;
     match text.char_indices().nth(MAX) {

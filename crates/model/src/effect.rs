@@ -17,7 +17,7 @@ pub enum Effect {
     ReadOnly,
     /// The tool changes state in a closed world (annotated `openWorldHint: false`).
     Mutating,
-    /// The tool may reach anything. Also where nothing is annotated.
+    /// The tool may reach anything. Also the effect without any annotation.
     External,
 }
 

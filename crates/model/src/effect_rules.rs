@@ -1,41 +1,41 @@
-//! What decisions may rest on of all that is said about a tool.
+//! Which statements about a tool decisions may be based on.
 //!
-//! Anybody can write `readOnlyHint: true` over a tool that drops tables. Models are shown what a
-//! server says; whether a call is repeated, allowed or refused follows from the *trusted* effect
-//! alone, and only [`EffectRules::trusted`] makes one.
+//! Anybody can write `readOnlyHint: true` on a tool that drops tables. Models are shown what a
+//! server says; whether a call is repeated, allowed or refused depends on the *trusted* effect
+//! only, and only [`EffectRules::trusted`] creates one.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{Effect, ToolDefinition};
 
-/// The owner's word on the tools of one server.
+/// The owner's settings for the tools of one server.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct EffectRules {
-    /// What tools may change, by exact name, whatever their annotations state.
+    /// The effects of tools, by exact name, whatever their annotations say.
     pub declared: BTreeMap<String, Effect>,
-    /// The tools, by exact name, whose calls have the same effect when made twice.
+    /// The idempotent tools, by exact name.
     pub idempotent: BTreeSet<String>,
-    /// Arguments, by the exact name of their tool, that are to get a key of belljar's: a server
-    /// that sees one twice does its work once.
+    /// Arguments, by the exact name of their tool, that get a key of belljar: a server that sees
+    /// the same key twice does its work once.
     pub idempotency_keys: BTreeMap<String, String>,
     /// Whether the server's own annotations count for decisions too. Only servers inside belljar
-    /// are trusted unasked.
+    /// are trusted by default.
     pub trust_hints: bool,
 }
 
 impl EffectRules {
-    /// Rules for a server whose annotations are believed.
+    /// Rules for a server whose annotations are trusted.
     pub fn trusting() -> Self {
         Self { trust_hints: true, ..Self::default() }
     }
 
-    /// What models and people are shown: the owner's word, or else what the server says. No
-    /// decision may rest on it.
+    /// The effect that models and people are shown: the owner's word, or else the server's. No
+    /// decision may depend on it.
     pub fn shown(&self, tool: &ToolDefinition) -> Effect {
         self.declared.get(&tool.name).copied().unwrap_or_else(|| Effect::from_annotations(&tool.annotations))
     }
 
-    /// What decisions rest on: the owner's word, the hints of a server that the owner trusts, or
+    /// The effect for decisions: the owner's word, the hints of a server that the owner trusts, or
     /// else the worst.
     pub fn trusted(&self, tool: &ToolDefinition) -> TrustedEffect {
         let hinted = || {
@@ -52,8 +52,7 @@ impl EffectRules {
     }
 }
 
-/// What somebody whom the owner trusts has said of a tool. Made by [`EffectRules::trusted`] and by
-/// nothing else.
+/// A trusted statement about a tool. Only [`EffectRules::trusted`] creates one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct TrustedEffect {
     effect: Effect,
@@ -67,14 +66,13 @@ impl TrustedEffect {
         self.effect
     }
 
-    /// Whether a call has the same effect when made twice, beyond what follows from
-    /// [`TrustedEffect::effect`].
+    /// Whether a call is idempotent, beyond what follows from [`TrustedEffect::effect`].
     pub fn is_idempotent(self) -> bool {
         self.is_idempotent
     }
 
-    /// Whether a call may destroy something: it may change something, and nobody who is trusted
-    /// says that it only adds.
+    /// Whether a call may destroy something: it may change something, and no trusted statement says
+    /// that it only adds.
     pub fn is_destructive(self) -> bool {
         self.is_destructive
     }
@@ -108,7 +106,7 @@ mod tests {
         let adds = ToolDefinition::from_json(adds).expect("a tool");
         assert!(EffectRules::default().trusted(&adds).is_destructive());
         assert!(!EffectRules::trusting().trusted(&adds).is_destructive());
-        // What only reads destroys nothing, whatever else is hinted.
+        // A tool that only reads destroys nothing, whatever its other hints are.
         assert!(EffectRules::default().trusted(&tool("look")).is_destructive());
         assert!(!EffectRules::trusting().trusted(&tool("look")).is_destructive());
     }

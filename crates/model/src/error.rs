@@ -1,4 +1,4 @@
-//! How a run can fail, in a closed set of kinds.
+//! How a run can fail, as a closed set of kinds.
 
 use std::{fmt, time::Duration};
 
@@ -11,8 +11,8 @@ use crate::LimitName;
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The source is not valid JavaScript or TypeScript, or uses what the jar does not offer
-    /// (static imports, say).
+    /// The source is not valid JavaScript or TypeScript, or uses something that the sandbox does
+    /// not have, such as static imports.
     Syntax,
     /// The script threw and nothing caught it.
     Exception,
@@ -28,11 +28,11 @@ pub enum ErrorKind {
     Stack,
     /// The script awaits something that can never happen.
     Deadlock,
-    /// The owner's rules did not let a single call through. (In a script that is an error of the
-    /// tool, which can be caught.)
+    /// The owner's rules denied a single call. (In a script that is a tool error, which can be
+    /// caught.)
     Denied,
-    /// A call that the script certainly makes is certain to fail. It was not run, and nothing was
-    /// called.
+    /// A call that the script certainly makes is certain to fail. The script was not run, and
+    /// nothing was called.
     Plan,
     /// The limit on tool calls was reached.
     Calls,
@@ -40,9 +40,9 @@ pub enum ErrorKind {
     Output,
     /// The caller cancelled the run.
     Cancelled,
-    /// It waits for the owner's decision about calls, and can go on later.
+    /// It waits for the owner's decision about calls, and can be resumed later.
     Approval,
-    /// A replay is not what was recorded.
+    /// A replay differs from its recording.
     Diverged,
     /// Too many runs are live; try again later.
     Busy,
@@ -80,8 +80,8 @@ impl ErrorKind {
         }
     }
 
-    /// Whether the run was ended from outside, so that the error's place is where the script was
-    /// last seen, and not what went wrong.
+    /// Whether the run was ended from outside, so that the error's position is where the script was
+    /// last seen, not the cause.
     pub fn is_from_outside(self) -> bool {
         matches!(self, Self::Timeout | Self::Fuel | Self::Memory | Self::Calls | Self::Internal)
     }
@@ -101,7 +101,7 @@ impl fmt::Display for ErrorKind {
 /// The limit that ended a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LimitHit {
-    /// Which one. Its [`unit`](LimitName::unit) is that of both numbers.
+    /// The limit's name. Its [`unit`](LimitName::unit) is that of both numbers.
     pub name: LimitName,
     /// Its value.
     pub max: u64,
@@ -110,7 +110,7 @@ pub struct LimitHit {
 }
 
 impl LimitHit {
-    /// Whether it is a limit on time, which the same script meets elsewhere when it runs again.
+    /// Whether it is a time limit, which another run of the same script reaches elsewhere.
     pub fn is_of_time(&self) -> bool {
         self.name.unit() == "ms"
     }
@@ -150,42 +150,42 @@ pub struct RunError {
     /// What to try.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
-    /// The tool that is not there, where the hint is about one: for those who know more of the
-    /// tools and complete the hint. No author reads it.
+    /// The missing tool, if the hint is about one, for code that knows more tools and completes the
+    /// hint. Authors do not see it.
     #[serde(skip)]
     pub missing: Option<Box<MissingTool>>,
     /// Whether a changed script or a second try can succeed.
     pub recoverable: bool,
-    /// Of a run that found no place: when to try again, if runs take as long as they did.
+    /// For a run that found no place: when to try again, if runs take as long as they have so far.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry_after_ms: Option<u64>,
     /// The limit that was hit, if one was.
     pub limit: Option<LimitHit>,
-    /// The calls about which the owner has to decide, of a run that waits for that.
+    /// The calls that the owner has to decide, for a run that waits for that.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub waits: Vec<WaitingCall>,
 }
 
-/// A tool that a script called, and that is not there.
+/// A missing tool that a script called.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MissingTool {
     /// The server, as the script calls it.
     pub server: String,
-    /// The name of which the server has no tool.
+    /// The name that the server does not have.
     pub tool: String,
     /// The name of the server's tool that was probably meant.
     pub near: Option<String>,
 }
 
-/// A call that waits for the owner's decision, as whoever asked for its run hears of it.
+/// A call that waits for the owner's decision, as reported to the asker of its run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WaitingCall {
     /// The tool.
     pub tool: String,
-    /// The rule that asks; absent where it is the default.
+    /// The rule that asks; absent for the default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
-    /// Until when there can be a decision, as RFC 3339 has it.
+    /// Until when there can be a decision, in RFC 3339.
     pub until: String,
 }
 
@@ -198,7 +198,7 @@ impl fmt::Display for RunError {
 impl std::error::Error for RunError {}
 
 impl RunError {
-    /// An error with a kind and a message, and nothing else known.
+    /// An error with only a kind and a message.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         Self {
             kind,
@@ -216,7 +216,7 @@ impl RunError {
         }
     }
 
-    /// Adds what to try.
+    /// Adds a hint.
     #[must_use]
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());

@@ -1,12 +1,11 @@
-//! What is fuzzed here, with what must hold: `fuzz/` feeds it, and the test below replays what was
-//! found.
+//! The fuzzed function and its invariants: `fuzz/` feeds it, and the test below replays its corpus.
 
 use serde_json::Value;
 
 use crate::{Annotations, JsonBounds, JsonError, JsonText, ToolDefinition, ToolPath};
 
-/// A text becomes JSON within bounds, or is refused: never a deeper or larger tree than the bounds
-/// say.
+/// A text becomes JSON within bounds, or is refused: its tree is never deeper or larger than the
+/// bounds say.
 pub fn json_text(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let _ = text.parse::<ToolPath>().map(|path| assert_eq!(path.to_string(), text));
@@ -15,7 +14,7 @@ pub fn json_text(data: &[u8]) {
         (Ok(parsed), tree) => {
             assert_eq!(parsed.as_str(), text.trim_matches([' ', '\t', '\n', '\r']));
             assert_eq!(parsed.to_value().ok(), tree.as_ref().ok().cloned());
-            // What is JSON and yet no tree: `1e999`, and half a surrogate pair.
+            // JSON that has no tree: `1e999`, and half a surrogate pair.
             let Ok(tree) = tree else { return };
             tree
         }
@@ -24,7 +23,7 @@ pub fn json_text(data: &[u8]) {
     };
     let (values, depth) = measure(text);
     let within = |values, depth| JsonText::parse(text.to_owned(), &JsonBounds { bytes: text.len(), depth, values });
-    // An empty array or object counts as if it held one value.
+    // An empty array or object counts as if it had one value.
     assert!(within(2 * values, depth).is_ok(), "{values} values and depth {depth} are not enough");
     if let Some(less) = depth.checked_sub(1) {
         assert!(matches!(within(usize::MAX, less), Err(JsonError::TooDeep { .. })), "deeper than {less}");
@@ -39,7 +38,8 @@ pub fn json_text(data: &[u8]) {
     definition(&tree);
 }
 
-/// Whatever a list's entry holds: it is a tool with a name and an object as schema, or not a tool.
+/// Whatever an entry of a list contains, it is a tool with a name and an object as schema, or not a
+/// tool.
 fn definition(entry: &Value) {
     let Ok(tool) = ToolDefinition::from_json(entry.clone()) else { return };
     assert!(!tool.name.is_empty() && tool.name.len() <= ToolDefinition::NAME_BYTES);
@@ -49,8 +49,8 @@ fn definition(entry: &Value) {
     assert_eq!(again.annotations, Annotations::default());
 }
 
-/// The values of a JSON text, and how deep arrays and objects are inside each other. Members of one
-/// name count each, though a tree has the last of them alone.
+/// The number of values in a JSON text, and how deep it nests. Members with equal names all count,
+/// though a tree has only the last.
 fn measure(text: &str) -> (usize, usize) {
     let (mut values, mut depth, mut deepest, mut begins) = (1, 0_usize, 0, false);
     let mut bytes = text.bytes();
@@ -58,7 +58,7 @@ fn measure(text: &str) -> (usize, usize) {
         if byte.is_ascii_whitespace() {
             continue;
         }
-        // The first of what an array or object has.
+        // The first element of an array or object.
         if std::mem::take(&mut begins) && !b"]}".contains(&byte) {
             values += 1;
         }

@@ -10,11 +10,11 @@ use serde_json::value::RawValue;
 pub struct JsonBounds {
     /// The longest text, in bytes.
     pub bytes: usize,
-    /// The most arrays and objects inside each other. At most 127, since consumers that recurse
-    /// stop at 128.
+    /// The deepest nesting of arrays and objects. At most 127, since consumers that recurse stop at
+    /// 128.
     pub depth: usize,
-    /// The most values (members and elements count one each), since a small text can make a large
-    /// tree.
+    /// The most values (members and elements count as one each), since a small text can make a
+    /// large tree.
     pub values: usize,
 }
 
@@ -30,9 +30,8 @@ impl JsonBounds {
     }
 }
 
-/// The name by which `serde_json` marks its raw values. A tree is built of the *text* of an
-/// object's member of this name: what stands there would be neither bounded nor what its author
-/// wrote.
+/// The name by which `serde_json` marks its raw values. For a member with this name, a tree is
+/// built from its *text*: the result would be neither bounded nor what its author wrote.
 const RAW_VALUE: &str = "$serde_json::private::RawValue";
 
 /// Why a text was not accepted as JSON.
@@ -59,7 +58,7 @@ pub enum JsonError {
         /// The bound.
         limit: usize,
     },
-    /// A member has the name by which the parser itself marks a text that it shall read as JSON.
+    /// A member has the name by which the parser itself marks raw JSON text.
     #[error("the JSON text has a member named \"{RAW_VALUE}\", which means something else to the parser")]
     Reserved,
     /// The text is not JSON.
@@ -69,7 +68,7 @@ pub enum JsonError {
 
 /// A valid JSON text within its [`JsonBounds`].
 ///
-/// It is kept as text: most values only pass through the host, and a tree costs up to seventy times
+/// It is kept as text: most values only pass through the host, and a tree takes up to seventy times
 /// its text. Clones share it.
 #[derive(Clone)]
 pub struct JsonText(Arc<Box<RawValue>>);
@@ -96,8 +95,8 @@ impl JsonText {
         Self::shared(serde_json::value::to_raw_value(value).expect("a JSON value serialises to JSON"))
     }
 
-    /// The text of something that belljar itself has built, and that is within the bounds of what
-    /// it was built from.
+    /// The text of something that belljar itself has built, and that is within the bounds of its
+    /// input.
     ///
     /// # Panics
     /// When `value` cannot be written as JSON: a map whose keys are not texts.
@@ -115,7 +114,7 @@ impl JsonText {
         self.0.get()
     }
 
-    /// The text, without a copy where nobody else has it.
+    /// The text, without a copy if this is the only owner.
     pub fn into_string(self) -> String {
         match Arc::try_unwrap(self.0) {
             Ok(text) => Box::<str>::from(text).into_string(),
@@ -136,7 +135,7 @@ impl JsonText {
     }
 }
 
-/// As the JSON that it is.
+/// As plain JSON.
 impl Serialize for JsonText {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.0.serialize(serializer)
@@ -156,7 +155,7 @@ impl PartialEq for JsonText {
 }
 
 /// Bounds depth and count by looking at brackets and separators outside of strings. Syntax is
-/// checked after.
+/// checked afterwards.
 fn check_shape(text: &str, bounds: &JsonBounds) -> Result<(), JsonError> {
     let (mut depth, mut values, mut in_string, mut escaped) = (0_usize, 1_usize, false, false);
     let mut string_at = 0;
@@ -196,8 +195,8 @@ fn check_shape(text: &str, bounds: &JsonBounds) -> Result<(), JsonError> {
     Ok(())
 }
 
-/// Whether a string, as it stands in its quotes, is the reserved name. Each of its characters may
-/// be written as `\u0024`; no other string is read.
+/// Whether a string, including its quotes, is the reserved name. Each of its characters may be
+/// written as `\u0024`; no other string is decoded.
 fn is_reserved(quoted: &str) -> bool {
     const LONGEST: usize = 2 + RAW_VALUE.len() * r"\u0024".len();
     let may_be = quoted.len() >= RAW_VALUE.len() + 2 && quoted.len() <= LONGEST;
@@ -232,7 +231,7 @@ mod tests {
                 assert!(matches!(parse(&text), Err(JsonError::Reserved)), "{text}");
             }
         }
-        // The name alone is a text like any other.
+        // The name as a value is ordinary text.
         for text in [
             r#"["$serde_json::private::RawValue",1]"#,
             r#"{"$serde_json::private::RawValues":"[1]"}"#,

@@ -1,4 +1,4 @@
-//! What the owner sets of the ledger of runs.
+//! The owner's settings for the ledger of runs.
 
 use std::{fmt, str::FromStr};
 
@@ -9,16 +9,16 @@ use bytesize::ByteSize;
 pub enum LedgerLevel {
     /// Nothing.
     Off,
-    /// When, what kind of end, and of each call its tool, effect, sizes, times and keyed digests:
-    /// no value.
+    /// When it ran, how it ended, and for each call its tool, effect, sizes, times and keyed
+    /// digests, but no value.
     #[default]
     Calls,
-    /// That, and all that the run took in: it can be replayed.
+    /// The same, and everything that the run took in, so that it can be replayed.
     Recordings,
 }
 
 impl LedgerLevel {
-    /// Every level, from the least to the most that is kept.
+    /// Every level, from the least to the most.
     pub const ALL: [Self; 3] = [Self::Off, Self::Calls, Self::Recordings];
 
     /// The name used in configurations and on the command line.
@@ -56,17 +56,16 @@ impl FromStr for LedgerLevel {
 /// The `[ledger]` of a configuration.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct LedgerSettings {
-    /// How much of each run is kept. `calls`: what happened can be told, and no value lies on the
-    /// disk.
+    /// How much of each run is kept. `calls`: it shows what happened, and no value is on the disk.
     pub level: LedgerLevel,
-    /// Whether nothing is run where the ledger cannot be written. Otherwise a warning says so.
+    /// Whether nothing is run when the ledger cannot be written. Otherwise there is a warning.
     pub required: bool,
-    /// Whether a call that may change something waits until the disk itself has its intent. Without
-    /// it, what was sent survives a killed process, and of a power cut the last moments may be
-    /// missing: each such call would take some milliseconds longer.
+    /// Whether a call that may change something waits until the disk itself has its intent.
+    /// Otherwise, the ledger survives a killed process, but may lose the last moments before a
+    /// power cut; waiting would delay each such call by some milliseconds.
     pub fsync: bool,
     /// Bytes of the recording of one run. 16 MiB: three of the largest answers, or thousands of
-    /// small ones. What goes beyond ends the recording, and not the run.
+    /// small ones. Beyond that the recording ends, but not the run.
     pub max_recording: ByteSize,
     /// How long runs are kept.
     pub keep: LedgerKeep,
@@ -84,7 +83,7 @@ pub struct RedactRule {
 }
 
 impl RedactRule {
-    /// Whether the rule is about this tool.
+    /// Whether the rule applies to this tool.
     pub fn matches(&self, path: &str) -> bool {
         let mut pieces = self.tools.split('*');
         let first = pieces.next().unwrap_or_default();
@@ -114,11 +113,10 @@ impl Default for LedgerSettings {
     }
 }
 
-/// How long runs are kept: what is older, or beyond the bytes and the oldest, goes.
+/// How long runs are kept: older ones, and beyond the size the oldest, are forgotten.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct LedgerKeep {
-    /// Days. 30: a mistake is looked for within the month, and nobody wants to be remembered for
-    /// ever by default.
+    /// Days. 30: mistakes are usually investigated within a month.
     pub days: u32,
     /// Bytes of the ledger's file. 256 MiB: half a million runs at level `calls`, or some thousand
     /// recordings.

@@ -1,8 +1,8 @@
-//! The words that all of belljar shares.
+//! The types that all of belljar shares.
 //!
 //! Tool paths, effects, limits, the outcome of a run and its errors are defined here, so that the
-//! crates that meet at the glass (`sandbox`, `catalog`, `upstream`, `config`) need to know this
-//! crate and not each other.
+//! crates around the sandbox (`sandbox`, `catalog`, `upstream`, `config`) need to know this crate
+//! and not each other.
 //!
 //! Nothing here does I/O, and nothing here recurses over foreign data: values that come from a
 //! script or a child server are carried as [`JsonText`], which is checked for size and depth before

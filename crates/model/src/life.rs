@@ -1,4 +1,4 @@
-//! How a child server is kept: when it starts and stops, what it may hold, and what happens when it
+//! The life of a child server: when it starts and stops, what it may hold, and what happens when it
 //! is lost.
 
 use std::{num::NonZeroUsize, path::PathBuf, time::Duration};
@@ -8,38 +8,36 @@ use serde_json::{Map, Value};
 
 use crate::{Effect, Projects, TrustedEffect};
 
-/// What the configuration says of one child's life. Each field has a default that suits an ordinary
-/// server.
+/// The settings for one child's life. Each field has a default that suits an ordinary server.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Life {
-    /// Whether it is started with belljar, and kept up, instead of on the first need.
+    /// Whether it is started with belljar, and kept running, instead of being started when needed.
     pub warm: bool,
     /// Whether it holds state that its callers rely on. Such a child is not stopped for idleness,
-    /// after many calls or for another key, and when it is lost all the same, its next caller is
-    /// told.
+    /// after many calls or for another key, and if it is lost anyway, its next caller is told.
     pub stateful: bool,
     /// How long it may be idle before it is stopped; `None` is for ever. Five minutes: the pauses
     /// of a person at work.
     pub idle: Option<Duration>,
-    /// After how many calls it is replaced by a fresh one; `None` is never. A thousand: what leaks,
-    /// leaks slowly.
+    /// After how many calls it is replaced by a fresh one; `None` is never. A thousand: leaks are
+    /// slow.
     pub max_calls: Option<NonZeroUsize>,
     /// How many calls it gets at the same time; more wait their turn. Eight.
     pub concurrency: NonZeroUsize,
-    /// The largest answer that is read, whatever a run may take. Five megabytes.
+    /// The largest answer that is read, whatever a run's limit is. Five megabytes.
     pub max_response: ByteSize,
-    /// How long a call may take without news, where this is less than the caller's own limit.
+    /// How long a call may take without progress, if this is less than the caller's own limit.
     pub call_timeout: Option<Duration>,
-    /// How long a call may take in all, however much progress is reported, where this is less than
-    /// the caller's own limit.
+    /// How long a call may take in all, however much progress it reports, if this is less than the
+    /// caller's own limit.
     pub call_total: Option<Duration>,
-    /// How messages are told apart on stdio.
+    /// How messages are separated on stdio.
     pub framing: Framing,
-    /// Which calls are made again, once, when the child died while they were in flight. None.
+    /// Which calls are repeated, once, when the child died while they were in flight. None.
     pub repeat: Repeat,
-    /// When a child that fails again and again is left alone.
+    /// When a child that fails again and again is given a rest.
     pub breaker: Breaker,
-    /// Calls to make after each start, before anybody else's.
+    /// Calls to make after each start, before any others.
     pub on_start: Vec<Activation>,
     /// The child serves one thing at a time, and there is an instance for each.
     pub affinity: Option<Affinity>,
@@ -47,7 +45,7 @@ pub struct Life {
     pub projects: Option<Projects>,
     /// Who shares what the child keeps.
     pub share: Share,
-    /// Arguments that are paths, and where these may lead.
+    /// Path arguments, and where they may lead.
     pub paths: Option<PathRules>,
 }
 
@@ -85,28 +83,27 @@ impl Default for Life {
     }
 }
 
-/// Who shares what a child keeps, where one belljar serves several principals.
+/// Who shares a child's state, if one belljar serves several principals.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Share {
-    /// Each principal has an instance of its own, and the owner another.
+    /// Each principal has an instance of its own, and so does the owner.
     #[default]
     Principal,
-    /// One instance serves all. It is for servers that keep nothing, or nothing that its callers
-    /// may not see of each other.
+    /// One instance serves all. For servers without state, or whose callers may see each other's
+    /// state.
     Owner,
 }
 
 impl Share {
     /// The names used in configuration.
     pub const ALL: [(&str, Self); 2] = [("principal", Self::Principal), ("owner", Self::Owner)];
-    /// What stands for the principal's name in arguments, variables, the folder and activation
-    /// calls.
+    /// Replaced by the principal's name in arguments, variables, the folder and activation calls.
     pub const PLACEHOLDER: &str = "{principal}";
-    /// What the placeholder becomes for calls that are the owner's own. No principal has this name.
+    /// The value of the placeholder for the owner's own calls. No principal has this name.
     pub const OWNER: &str = "(owner)";
 }
 
-/// How messages are told apart on stdio.
+/// How messages are separated on stdio.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Framing {
     /// One message is one line, as MCP has it.
@@ -121,15 +118,15 @@ impl Framing {
     pub const ALL: [(&str, Self); 2] = [("lines", Self::Lines), ("content_length", Self::ContentLength)];
 }
 
-/// Which calls may be made again when the child died while they were in flight.
+/// Which calls may be repeated when the child died while they were in flight.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Repeat {
     /// None.
     #[default]
     Never,
-    /// Those of tools that change nothing.
+    /// Calls of tools that change nothing.
     ReadOnly,
-    /// Those too that have the same effect when made twice.
+    /// Also calls of idempotent tools.
     Idempotent,
 }
 
@@ -138,8 +135,7 @@ impl Repeat {
     pub const ALL: [(&str, Self); 3] =
         [("never", Self::Never), ("read_only", Self::ReadOnly), ("idempotent", Self::Idempotent)];
 
-    /// Whether a call of a tool may be repeated. What a server that nobody trusts says of it does
-    /// not count.
+    /// Whether a call of a tool may be repeated. The word of an untrusted server does not count.
     pub fn allows(self, tool: TrustedEffect) -> bool {
         match self {
             Self::Never => false,
@@ -149,12 +145,12 @@ impl Repeat {
     }
 }
 
-/// When a child that fails again and again is left alone, and for how long.
+/// When a child that fails again and again is given a rest, and for how long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Breaker {
     /// So many failures in a row, without a call answered between them.
     pub failures: NonZeroUsize,
-    /// It is left alone for so long; then there is one try.
+    /// The length of the rest; then there is one try.
     pub rest: Duration,
 }
 
@@ -169,16 +165,16 @@ impl Default for Breaker {
 pub struct Activation {
     /// The tool's exact name.
     pub tool: String,
-    /// Its arguments. In their texts `{key}` stands for the instance's key.
+    /// Its arguments. In their texts `{key}` is replaced by the instance's key.
     pub arguments: Map<String, Value>,
 }
 
 /// A server that can serve one thing at a time, such as one project.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Affinity {
-    /// What a call's key is made of: a text with the names of arguments in braces, such as
-    /// `{project}`. An argument that the tool itself does not declare is belljar's own: scripts are
-    /// asked for it, and the child does not see it.
+    /// The template of a call's key: a text with the names of arguments in braces, such as
+    /// `{project}`. An argument that the tool itself does not declare belongs to belljar: scripts
+    /// must give it, and the child does not see it.
     pub template: String,
     /// The most instances at the same time. Three: each is a whole server.
     pub instances: NonZeroUsize,
@@ -187,7 +183,7 @@ pub struct Affinity {
 impl Affinity {
     /// The default of [`Affinity::instances`].
     pub const INSTANCES: NonZeroUsize = NonZeroUsize::new(3).expect("it is not zero");
-    /// What stands for the key in arguments, variables and activation calls.
+    /// Replaced by the key in arguments, variables and activation calls.
     pub const PLACEHOLDER: &str = "{key}";
     /// The longest key, in bytes.
     pub const KEY_BYTES: usize = 4096;
@@ -200,7 +196,7 @@ impl Affinity {
         })
     }
 
-    /// What the template is made of, in order. A brace that belongs to no name is a text.
+    /// The parts of the template, in order. A brace without a name is text.
     pub fn pieces(&self) -> Vec<KeyPiece<'_>> {
         let (mut pieces, mut rest) = (Vec::new(), self.template.as_str());
         while let Some((text, behind)) = rest.split_once('{') {
@@ -225,23 +221,23 @@ impl Affinity {
 /// A piece of the template of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeyPiece<'a> {
-    /// The owner's own words.
+    /// Literal text.
     Text(&'a str),
     /// The value of this argument.
     Argument(&'a str),
 }
 
-/// Which arguments are paths, and where these may lead.
+/// Path arguments, and where they may lead.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct PathRules {
-    /// The arguments, by name, of whatever tool. Each is a text or a list of texts.
+    /// The arguments, by name, for every tool. Each is a text or a list of texts.
     pub arguments: Vec<String>,
-    /// Folders that every path must be in. A relative path is taken from the first. Without any,
-    /// every folder will do.
+    /// Folders that every path must be in. A relative path is resolved against the first. If there
+    /// are none, every folder is allowed.
     pub roots: Vec<PathBuf>,
-    /// Folders and files that no path may be or be in.
+    /// Files that no path may name, and folders that no path may be in.
     pub denied: Vec<PathBuf>,
-    /// What the owner has to say to those who are refused.
+    /// The owner's message for a refused path.
     pub guidance: Option<String>,
 }
 

@@ -1,8 +1,8 @@
 //! Images, sounds and embedded files in a run's value.
 //!
-//! A tool gives them as content blocks of MCP: objects that hold their bytes as base64. As text
-//! they are of no use to a model, and cost thousands of tokens. So they are taken out of the value,
-//! which keeps a short text in the place of each, and are handed on as what they are.
+//! A tool returns them as content blocks of MCP: objects with base64 data. As text they are useless
+//! to a model, and cost thousands of tokens. So they are taken out of the value, which keeps a
+//! short text in the place of each, and are passed on as blocks.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use bytesize::ByteSize;
@@ -11,13 +11,13 @@ use serde_json::{Map, Value};
 
 use crate::{JsonText, display::line};
 
-/// Blocks that one value gives; what is over stays out, and its place says so. Clients put every
-/// image before the model.
+/// The most blocks of one value; further ones are left out, and their place says so. Clients show
+/// every image to the model.
 const MAX_BLOCKS: usize = 20;
-/// Characters of a type or a name that a placeholder shows.
+/// Characters of a type or a name in a placeholder.
 const SHOWN_CHARS: usize = 80;
-/// Bytes of a base64 text that are counted apart from the rest of a value. A shorter one is as good
-/// as any other text.
+/// Bytes of a base64 text that is counted apart from the rest of a value. A shorter one counts as
+/// ordinary text.
 const COUNTED_APART: usize = 256;
 
 /// A content block of MCP that is not text: an image, a sound, or an embedded resource. It
@@ -32,14 +32,13 @@ impl Media {
         self.0
     }
 
-    /// Bytes of text that the block brings before a model.
+    /// Bytes of text that the block adds for a model.
     pub fn text_bytes(&self) -> usize {
         self.0.pointer("/resource/text").and_then(Value::as_str).map_or(0, str::len)
     }
 }
 
-/// Whether a JSON text may hold a block: a search that costs next to nothing, since most values
-/// hold none.
+/// Whether a JSON text may contain a block: a cheap search, since most values contain none.
 pub fn may_hold_media(text: &str) -> bool {
     text.contains("\"mimeType\"") || text.contains("\"resource\"")
 }
@@ -74,11 +73,11 @@ fn take(value: &mut Value, found: &mut Vec<Media>) {
     }
 }
 
-/// Whether a value has more text for a model than so many bytes: all of it but the base64 of its
+/// Whether a value has more than so many bytes of text for a model, not counting the base64 of its
 /// blocks.
 ///
-/// A tree is made only of a value whose rest is within `max`, so it has no more nodes than that of
-/// a value without blocks.
+/// A tree is built only if the rest of the value is within `max`, so it has no more nodes than that
+/// of a value without blocks.
 pub fn text_exceeds(json: &JsonText, max: u64) -> bool {
     let text = json.as_str();
     if text.len() as u64 <= max {
@@ -109,7 +108,7 @@ fn bytes_beside_media(text: &str) -> usize {
     text.len().saturating_sub(media)
 }
 
-/// What follows the end of a string, of whose inside `rest` is the remainder.
+/// The text after the end of the string in which `rest` begins.
 fn after_string(mut rest: &[u8]) -> &[u8] {
     while let Some(at) = rest.iter().position(|byte| matches!(byte, b'"' | b'\\')) {
         let is_end = rest.get(at) == Some(&b'"');
@@ -174,7 +173,7 @@ impl Block {
     }
 }
 
-/// The bytes that a text is the base64 of. A client might break on one that is of none.
+/// The decoded length of a base64 text. Invalid base64 might break a client.
 fn decoded_bytes(text: &str) -> Option<usize> {
     STANDARD.decode(text).ok().map(|bytes| bytes.len())
 }
@@ -278,7 +277,7 @@ mod tests {
         {
             assert_eq!(bytes_beside_media(&other.to_string()), other.to_string().len(), "{other}");
         }
-        // However a text ends, it is read to its end and no further.
+        // However a text ends, it is read exactly to its end.
         for cut in ["\"", "\"\\", "\"abc", "\"AAAA="] {
             assert_eq!(bytes_beside_media(cut), cut.len());
         }

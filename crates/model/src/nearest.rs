@@ -1,13 +1,13 @@
 //! "Did you mean": the nearest of a set of names.
 
-/// How many bytes of a name are compared; a longer one is nobody's typing error, and comparing
-/// costs its square.
+/// How many bytes of a name are compared; a longer one is not a typing error, and comparing takes
+/// quadratic time.
 const LONGEST_COMPARED: usize = 128;
 
 /// The candidate that `name` was most probably meant to be, if any is near enough.
 ///
-/// Case, `_`, `-` and `.` are forgiven altogether; beyond that about one typing error in three
-/// letters is. The first of equally near candidates wins, so the answer is deterministic for an
+/// Case, `_`, `-` and `.` are ignored; in addition, about one typing error in three letters is
+/// allowed. The first of equally near candidates wins, so the answer is deterministic for an
 /// ordered iterator.
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     if name.is_empty() || name.len() > LONGEST_COMPARED {

@@ -1,4 +1,4 @@
-//! What a run ends in: always an [`Outcome`], never a panic and never a bare string.
+//! The result of a run: always an [`Outcome`], never a panic and never a bare string.
 
 use serde::{Deserialize, Serialize, Serializer, ser::SerializeStruct};
 
@@ -8,15 +8,14 @@ use crate::{Effect, JsonText, Media, RunError, RunId, Verdict};
 /// returns.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome {
-    /// The name under which the ledger has the run. A run that was refused before it was one has
-    /// none.
+    /// The run's name in the ledger. A run that was refused before it began has none.
     pub run: Option<RunId>,
     /// The script's value, or why there is none.
     pub result: Result<JsonText, RunError>,
     /// Images, sounds and embedded files that were taken out of the value. Not part of the JSON:
-    /// where they can be shown, they are shown as what they are.
+    /// they are shown as blocks where that is possible.
     pub media: Vec<Media>,
-    /// What the script logged, also when it failed.
+    /// The script's logs, also when it failed.
     pub logs: Vec<LogEntry>,
     /// The tool calls that have ended, in the order in which the script got their answers, also
     /// when it failed.
@@ -26,11 +25,11 @@ pub struct Outcome {
     /// The calls and timers, by the number in which the script began them, in the order in which it
     /// got their answers. Not part of the JSON: with it, a run can be repeated exactly.
     pub order: Vec<u64>,
-    /// What the run took in, where it was to be recorded. Not part of the JSON either.
+    /// What the run took in, if it was to be recorded. Not part of the JSON either.
     pub recording: Option<Recorded>,
 }
 
-/// What is there of a run that was to be recorded.
+/// The recording of a run, or why there is none.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Recorded {
@@ -145,24 +144,24 @@ pub struct CallRecord {
     /// Why it failed, shortened.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// What the owner's rules said of it, where there are some.
+    /// The verdict of the owner's rules, if there are any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<Verdict>,
-    /// The rule that decided; absent where it was the default.
+    /// The rule that decided; absent for the default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
 }
 
-/// What a run used of its budgets. What could not be measured is absent.
+/// What a run used of its limits. Unmeasured values are absent.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Usage {
     /// From the start of execution to the end, in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wall_ms: Option<f64>,
-    /// The part of it spent inside the guest.
+    /// The time spent inside the guest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub guest_ms: Option<f64>,
-    /// The part of it spent waiting for tools, timers and starting children.
+    /// The time spent waiting for tools, timers and starting children.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wait_ms: Option<f64>,
     /// wasmtime's fuel.
@@ -173,7 +172,7 @@ pub struct Usage {
     pub peak_memory_bytes: Option<u64>,
     /// The most bytes that the host held for the run at once: arguments of calls under way,
     /// answers, logs, records of calls. How many of them were answers depends on when these came.
-    /// Where scripts have a process of their own, it is the sum of what was held in both.
+    /// If scripts have a process of their own, it is the sum of both processes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peak_held_bytes: Option<u64>,
     /// The source text.

@@ -15,13 +15,12 @@ pub struct ToolPath {
 }
 
 impl ToolPath {
-    /// The name under which the namespace of a server that keeps state has its lock. No tool goes
-    /// by it.
+    /// The name for the lock of a stateful server in its namespace. No tool can have this name.
     pub const ACQUIRE: &str = "$exclusive";
-    /// The name under which the lock is given back.
+    /// The name for releasing the lock.
     pub const RELEASE: &str = "$release";
 
-    /// Whether this is the lock of a server, or its end, and no tool.
+    /// Whether this locks or unlocks a server, and is not a tool.
     pub fn is_lock(&self) -> bool {
         [Self::ACQUIRE, Self::RELEASE].contains(&self.tool.as_str())
     }

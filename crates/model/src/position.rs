@@ -1,8 +1,8 @@
-//! A place in a text, as people count: lines and columns from one.
+//! A position in a text, as people count: lines and columns from one.
 
 use std::fmt;
 
-/// A place in a text.
+/// A position in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Position {
     /// The line, from 1.

@@ -1,8 +1,8 @@
 //! Secrets of the configuration, found and masked in texts that quote them.
 //!
-//! For belljar's own texts, and for what a server says on stderr and while it fails. Not for the
-//! values, logs and results of scripts: there a mask would corrupt data, and would tell a script
-//! which of its guesses is the secret.
+//! For belljar's own texts, and for a server's stderr and error texts. Not for the values, logs and
+//! results of scripts: there a mask would corrupt data, and would tell a script which of its
+//! guesses is the secret.
 
 use std::{
     borrow::Cow,
@@ -16,15 +16,16 @@ use parking_lot::RwLock;
 
 use crate::display;
 
-/// What stands in the place of a secret.
+/// Replaces a secret.
 pub const MASK: &str = "[redacted]";
 
-/// The shortest secret that is looked for, in characters: a shorter one is part of ordinary words.
+/// The shortest secret that is masked, in characters: a shorter one is part of ordinary words.
 const SHORTEST: usize = 8;
-/// All secrets of one server, in bytes: a few keys and certificates. The search takes some hundred
-/// times as much memory at most.
+/// The size of all secrets of one server, in bytes: a few keys and certificates. The search takes
+/// at most some hundred times as much memory.
 const MOST_BYTES: usize = 64 * 1024;
-/// Secrets that came up later, the newest: the tokens of a login are renewed again and again.
+/// How many secrets that were added later are kept, the newest first: the tokens of a login are
+/// renewed again and again.
 const LEARNED: usize = 8;
 
 /// Masks the secrets of one server.
@@ -45,24 +46,23 @@ enum Search {
     #[default]
     Nothing,
     Forms(AhoCorasick),
-    /// There is more to look for than can be: no text is let through.
+    /// There are too many secrets to search for, so no text is let through.
     Everything,
 }
 
 impl Redactor {
-    /// The longest piece of a secret that is looked for, in bytes; longer secrets are found piece
-    /// by piece. A text that is to be cut is redacted with so much after the cut, so that no part
-    /// of a secret is left before it.
+    /// The longest piece of a secret that is searched for, in bytes; longer secrets are found piece
+    /// by piece. A text that is to be cut is redacted with this many more bytes, so that no part of
+    /// a secret is left at the cut.
     pub const REACH: usize = 512;
 
-    /// Looks for `secrets`, and for the forms in which programs and protocols write them: in URLs,
-    /// JSON and base64. What is shorter than eight characters is not looked for.
+    /// Masks `secrets`, also in the forms in which programs and protocols write them: in URLs, JSON
+    /// and base64. Secrets of less than eight characters are ignored.
     pub fn new<'secret>(secrets: impl IntoIterator<Item = &'secret str>) -> Self {
         Self { configured: Search::of(secrets), learned: RwLock::default() }
     }
 
-    /// Adds a secret that was not known when this was made, such as a token. Of many the newest
-    /// count.
+    /// Adds a secret that was not known at first, such as a token. Only the newest are kept.
     pub fn learn(&self, secret: &str) {
         let mut learned = self.learned.write();
         if learned.secrets.iter().any(|known| known == secret) {
@@ -73,13 +73,13 @@ impl Redactor {
         learned.search = Search::of(learned.secrets.iter().map(String::as_str));
     }
 
-    /// The text with [`MASK`] for each secret. Takes time in proportion to the text.
+    /// The text with [`MASK`] in place of each secret. Takes linear time.
     pub fn redact<'text>(&self, text: &'text str) -> Cow<'text, str> {
         self.redact_to(text, text.len())
     }
 
-    /// The same of the first `end` bytes. A secret that begins before the end and goes on after it
-    /// is masked, too.
+    /// The same for the first `end` bytes. A secret that begins before the end and continues after
+    /// it is masked, too.
     pub fn redact_to<'text>(&self, text: &'text str, end: usize) -> Cow<'text, str> {
         let end = floor(text, end.min(text.len()));
         let mut spans = Vec::new();
@@ -103,7 +103,7 @@ impl Redactor {
             shown.push_str(MASK);
             from = stop;
         }
-        // Where a secret reaches beyond the end, nothing follows it.
+        // If a secret reaches beyond the end, nothing follows it.
         shown.push_str(text.get(from..end).unwrap_or_default());
         Cow::Owned(shown)
     }
@@ -123,7 +123,7 @@ impl Search {
             if bytes > MOST_BYTES {
                 return Self::Everything;
             }
-            // A line of a key is as good as the key; errors are told line by line.
+            // Each line of a key is as secret as the key, since errors are printed line by line.
             for part in std::iter::once(secret).chain(secret.lines()).map(str::trim) {
                 if part.chars().count() >= SHORTEST {
                     add_forms(part, &mut forms);
@@ -136,14 +136,14 @@ impl Search {
         AhoCorasick::new(forms).map_or(Self::Everything, Self::Forms)
     }
 
-    /// Adds where the secrets are, as ranges of bytes that end between characters.
+    /// Adds the positions of secrets, as ranges of bytes that end at character boundaries.
     fn spans(&self, text: &str, spans: &mut Vec<(usize, usize)>) {
         match self {
             Self::Nothing => {}
             Self::Everything => spans.push((0, text.len())),
             Self::Forms(forms) => {
                 let mut found: Vec<(usize, usize)> = Vec::new();
-                // Ends never go back, so that what overlaps is at the end of the list.
+                // Ends are ascending, so overlapping ranges are at the end of the list.
                 for hit in forms.find_overlapping_iter(text) {
                     let (mut start, stop) = (floor(text, hit.start()), ceiling(text, hit.end()));
                     while let Some(last) = found.pop_if(|last| last.1 >= start) {
@@ -157,10 +157,10 @@ impl Search {
     }
 }
 
-/// The ways in which a secret is written.
+/// The forms in which a secret is written.
 fn add_forms(secret: &str, forms: &mut BTreeSet<Vec<u8>>) {
     add(secret.as_bytes(), forms);
-    // As belljar's texts show what cannot be seen, and as they join lines.
+    // The form in which belljar shows invisible characters, and in which it joins lines.
     add(display::line(secret).as_bytes(), forms);
     add(secret.replace(['\n', '\r', '\t'], " ").as_bytes(), forms);
     let json = serde_json::to_string(secret).unwrap_or_default();
@@ -175,8 +175,8 @@ fn add_forms(secret: &str, forms: &mut BTreeSet<Vec<u8>>) {
     }
 }
 
-/// Adds a form, in pieces where it is long. The last of them overlaps the one before, so that none
-/// is short.
+/// Adds a form, in pieces if it is long. The last piece overlaps the previous one, so that none is
+/// short.
 fn add(form: &[u8], forms: &mut BTreeSet<Vec<u8>>) {
     if form.len() < SHORTEST {
         return;
@@ -187,8 +187,8 @@ fn add(form: &[u8], forms: &mut BTreeSet<Vec<u8>>) {
     forms.extend(pieces.chain(last).map(<[u8]>::to_vec));
 }
 
-/// The digits of base64 that a secret gives, and nothing else does, where `before` bytes more than
-/// a multiple of three stand before it, as the name and the colon do in `Basic` authorization.
+/// The base64 digits that depend on the secret only, if `before` bytes more than a multiple of
+/// three precede it, such as the name and the colon in `Basic` authorization.
 fn encoded(alphabet: &GeneralPurpose, secret: &str, before: usize) -> Vec<u8> {
     let mut bytes = vec![0; before];
     bytes.extend_from_slice(secret.as_bytes());
@@ -245,7 +245,7 @@ mod tests {
                 let text = alphabet.encode(format!("{name}:{SECRET}"));
                 let shown = masked(SECRET, &format!("Basic {text}=="));
                 assert!(shown.contains(MASK), "{shown}");
-                // What is left tells of the two bytes that share a digit with a neighbour.
+                // The remainder reveals the two bytes that share a digit with a neighbour.
                 assert!(shown.len() < 45, "{shown}");
             }
         }

@@ -1,8 +1,8 @@
-//! What happens in a run, for views of it that may lose some.
+//! The events of a run, for listeners that may lose some.
 //!
-//! What must survive goes to the ledger, on the path of the call itself. These are sent to whoever
-//! listens, and never waited for. Of a run in the engine's process, whoever begins to listen while
-//! it goes on hears what happens inside of it from the next answer on that it gets.
+//! What must not be lost goes to the ledger, on the path of the call itself. Events are sent to
+//! listeners, and never waited for. For a run in the engine's process, a listener that joins during
+//! the run hears what happens inside it only after the run's next answer.
 
 use serde::Serialize;
 
@@ -23,46 +23,46 @@ pub struct RunEvent {
 #[serde(tag = "event", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum RunStep {
-    /// The gateway took the run on. It may have to queue yet.
+    /// The gateway accepted the run. It may still have to queue.
     Begun {
-        /// Who asked for it: a command, or a client that belljar serves.
+        /// Its origin: a command, or a client that belljar serves.
         origin: &'static str,
     },
-    /// There is no slot for it: it waits for one.
+    /// There is no free slot: it waits for one.
     Queued,
     /// It has a slot, and its memory.
     Admitted,
     /// Its script begins to run.
     Started,
-    /// The script wrote to its log, and that was kept.
+    /// The script wrote to its log, and the text was kept.
     Log {
         /// At which level.
         level: LogLevel,
-        /// The beginning of what it wrote: [`RunStep::MAX_TEXT`] bytes at most. The outcome has all
-        /// of it.
+        /// The beginning of the text: at most [`RunStep::MAX_TEXT`] bytes. The outcome has all of
+        /// it.
         text: String,
     },
-    /// A call waits for a person, whom a rule of the owner's asks.
+    /// A call waits for a person, because of a rule.
     Parked {
         /// Its number in the run.
         call: u64,
         /// Its tool.
         tool: ToolPath,
     },
-    /// It does not wait for them any more.
+    /// It no longer waits for them.
     Resumed {
         /// Its number in the run.
         call: u64,
     },
-    /// The owner's rules, where there are some, came to a verdict about a call.
+    /// The owner's rules, if there are any, judged a call.
     Judged {
         /// Its number in the run.
         call: u64,
         /// Its tool.
         tool: ToolPath,
-        /// What they say of it: of a call that needed a person, that it did.
+        /// The verdict; `ask` for a call that needed a person.
         verdict: Verdict,
-        /// The rule that decided; nothing where it was the default.
+        /// The rule that decided, or `None` for the default.
         #[serde(skip_serializing_if = "Option::is_none")]
         rule: Option<String>,
     },
@@ -72,19 +72,19 @@ pub enum RunStep {
         call: u64,
         /// Its tool.
         tool: ToolPath,
-        /// What the tool says that it changes.
+        /// What the tool's annotations say that it changes.
         effect: Effect,
     },
-    /// A call is being sent: its intent is kept, where it needs one.
+    /// A call is being sent. Its intent is already kept, if it needs one.
     Sent {
         /// Its number in the run.
         call: u64,
     },
-    /// A server told of a call's progress.
+    /// A server reported a call's progress.
     Progress {
         /// Its number in the run.
         call: u64,
-        /// What it said, on one line: a few words.
+        /// The message, on one line.
         text: String,
     },
     /// The answer of a call came.
@@ -101,13 +101,13 @@ pub enum RunStep {
     },
     /// The run is over.
     Ended {
-        /// The kind of its error; nothing where it succeeded.
+        /// The kind of its error, or `None` if it succeeded.
         error: Option<ErrorKind>,
     },
 }
 
 impl RunStep {
-    /// Bytes of a text of a script. A thousand such events wait for each who listens.
+    /// Bytes of a script's text. A thousand such events wait for each listener.
     pub const MAX_TEXT: usize = 1000;
 
     /// A text that a script wrote to its log.

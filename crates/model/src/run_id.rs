@@ -1,4 +1,4 @@
-//! The name of a run, which nobody can guess.
+//! The name of a run, which cannot be guessed.
 
 use std::{fmt, str::FromStr};
 
@@ -43,7 +43,7 @@ impl fmt::Debug for RunId {
     }
 }
 
-/// A text that names no run.
+/// A text that is not the name of a run.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("a run is named r_ and {LENGTH} digits and small letters, as belljar runs lists them")]
 pub struct RunIdError;
@@ -71,12 +71,12 @@ pub struct RunIdStart {
 }
 
 impl RunIdStart {
-    /// The run, where the name is whole.
+    /// The run, if the name is complete.
     pub fn whole(&self) -> Option<RunId> {
         (self.digits == LENGTH).then_some(self.first)
     }
 
-    /// The first and the last of the names that begin so.
+    /// The first and the last name with this prefix.
     pub fn bounds(&self) -> (RunId, RunId) {
         (self.first, self.last)
     }
@@ -123,7 +123,7 @@ mod tests {
             let start: RunIdStart = name[..length].parse().expect("a beginning");
             let (first, last) = start.bounds();
             assert!(first <= whole && whole <= last, "{start}");
-            // As the numbers of a database, which have a sign, they are in order too.
+            // Their order is the same as signed numbers in a database.
             assert!(first.bits().cast_signed() <= last.bits().cast_signed(), "{start}");
             assert_eq!(start.to_string(), name[..length]);
             assert_eq!(start.whole(), (length == name.len()).then_some(whole));

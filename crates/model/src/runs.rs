@@ -1,4 +1,4 @@
-//! How many runs there may be at once, as a configuration names it.
+//! How many runs there may be at once, as a configuration sets it.
 
 use std::{num::NonZeroU32, time::Duration};
 
@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use crate::limits::optional;
 
-/// What the owner sets of how many runs there may be; what is not set has the sandbox's default.
+/// The owner's settings for how many runs there may be; unset ones have the sandbox's default.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct RunsPatch {
@@ -27,7 +27,7 @@ pub struct RunsPatch {
 }
 
 impl RunsPatch {
-    /// The names of all, for messages.
+    /// All names, for messages.
     pub const NAMES: [&'static str; 6] =
         ["max_live", "live_memory", "max_computing", "max_queued", "queue_timeout", "process"];
 }

@@ -1,4 +1,4 @@
-//! What the configuration says of a child server, and `upstream` starts.
+//! The configuration of a child server, which `upstream` starts.
 
 use std::{collections::BTreeMap, fmt, path::PathBuf, time::Duration};
 
@@ -17,13 +17,13 @@ pub struct ServerSpec {
     pub start_timeout: Duration,
     /// The owner's word on what its tools may change, and on whether its own word counts.
     pub effects: EffectRules,
-    /// The revisions of MCP that are tried.
+    /// The MCP revisions to try.
     pub era: Era,
     /// What it may ask of the client whose run calls it.
     pub asks: Asks,
-    /// How it is kept.
+    /// How its process is kept.
     pub life: Life,
-    /// Whether one run at a time has it, from its first call to the run's end.
+    /// Whether one run at a time has it, from its first call to the end of the run.
     pub exclusive: bool,
     /// What its owner wants its figures to be.
     pub targets: Targets,
@@ -32,19 +32,19 @@ pub struct ServerSpec {
     pub results: BTreeMap<String, String>,
 }
 
-/// What calls of different intentions do to each other at one server.
+/// How calls of different runs affect each other at one server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sharing {
-    /// Nothing: each call stands for itself.
+    /// Not at all.
     Free,
-    /// They share what the server keeps between calls, such as a page, and mix where they overlap.
+    /// They share the server's state, such as a page, and mix if they overlap.
     Stateful,
-    /// They would, so one run at a time has the server.
+    /// They would mix, so one run at a time has the server.
     Exclusive,
 }
 
-/// Packages whose servers keep one state for all callers, whatever the configuration says of their
-/// life: browsers.
+/// Packages whose servers keep one state for all callers, whatever their configuration says:
+/// browsers.
 const KNOWN_STATEFUL: [&str; 6] = [
     "@playwright/mcp",
     "playwright-mcp",
@@ -80,7 +80,7 @@ impl ServerSpec {
         }
     }
 
-    /// What its calls do to each other: as its owner says, or as is known of what is started.
+    /// How its calls affect each other: as its owner says, or as known for its program.
     pub fn sharing(&self) -> Sharing {
         match &self.transport {
             _ if self.exclusive => Sharing::Exclusive,
@@ -95,14 +95,13 @@ impl ServerSpec {
     }
 }
 
-/// What a server may ask of the client whose run calls it, where the client can do it.
+/// What a server may ask of the client whose run calls it, if the client supports it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Asks {
     /// A question to the user, who sees which server asks. The only one that is allowed unless the
     /// owner says otherwise.
     pub elicitation: bool,
-    /// A question to the client's model: at the user's cost, and with the server's words for a
-    /// prompt.
+    /// A question to the client's model: at the user's cost, with the server's prompt.
     pub sampling: bool,
     /// Which folders the client works in.
     pub roots: bool,
@@ -115,7 +114,7 @@ impl Asks {
     /// Nothing.
     pub const NOTHING: Self = Self { elicitation: false, sampling: false, roots: false };
 
-    /// The same with what a configuration calls `name`; `None` for what has no such name.
+    /// The same with what a configuration calls `name`, or `None` for an unknown name.
     pub fn with(self, name: &str) -> Option<Self> {
         Some(match name {
             "elicitation" => Self { elicitation: true, ..self },
@@ -132,16 +131,16 @@ impl Default for Asks {
     }
 }
 
-/// Which revisions of MCP a server is spoken to in. They differ in how a connection begins.
+/// Which MCP revisions a server is spoken to in. They differ in how a connection begins.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Era {
-    /// Whichever the server turns out to speak.
+    /// Whichever the server speaks.
     #[default]
     Auto,
-    /// Those that begin with `initialize`: 2024-11-05 to 2025-11-25.
+    /// Revisions that begin with `initialize`: 2024-11-05 to 2025-11-25.
     Initialize,
-    /// Those without: 2026-07-28, which begins with `server/discover`.
+    /// Revisions without it: 2026-07-28, which begins with `server/discover`.
     Discover,
 }
 
@@ -189,23 +188,23 @@ pub struct StdioCommand {
     pub command: String,
     /// Its arguments.
     pub args: Vec<String>,
-    /// Variables for it beside the allow-listed environment. May hold secrets: `Debug` shows the
-    /// names alone.
+    /// Environment variables in addition to the allowed ones. May hold secrets: `Debug` shows only
+    /// the names.
     pub env: BTreeMap<String, String>,
-    /// Its working directory; ours if there is none.
+    /// Its working directory; that of belljar if absent.
     pub cwd: Option<PathBuf>,
-    /// What it may reach, where its owner has walled it in.
+    /// What it may reach, if its owner confines it.
     pub sandbox: Option<ChildSandbox>,
 }
 
-/// What a program may reach that is walled in, beside the system's own folders and its own file.
+/// What a confined program may reach, besides the system's own folders and its own file.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ChildSandbox {
     /// Whether it has a network.
     pub network: bool,
     /// Files and folders that it may read, and programs there that it may execute.
     pub read: Vec<PathBuf>,
-    /// Files and folders with which it may do anything.
+    /// Files and folders to which it has all access.
     pub write: Vec<PathBuf>,
 }
 
@@ -225,20 +224,20 @@ impl fmt::Debug for StdioCommand {
 /// A remote server.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct HttpEndpoint {
-    /// Where it is.
+    /// Its URL.
     pub url: String,
-    /// Headers for every request. May hold secrets: `Debug` shows the names alone.
+    /// Headers for every request. May hold secrets: `Debug` shows only the names.
     pub headers: BTreeMap<String, String>,
-    /// What is spoken there.
+    /// The protocol.
     pub protocol: HttpProtocol,
     /// How belljar is known to the server's authorization server, for a login.
     pub oauth: OAuthClient,
-    /// The proxy through which it is reached over https, and its logins are. May hold a password.
+    /// The proxy for its https requests and its logins. May hold a password.
     pub proxy: Option<String>,
 }
 
 impl HttpEndpoint {
-    /// A remote server without headers, whose protocol is found out, and where belljar registers
+    /// A remote server without headers, whose protocol is detected, and where belljar registers
     /// itself for a login.
     pub fn new(url: impl Into<String>) -> Self {
         Self {
@@ -251,11 +250,11 @@ impl HttpEndpoint {
     }
 }
 
-/// What is spoken at a URL.
+/// The protocol of a URL.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum HttpProtocol {
-    /// Streamable HTTP, or legacy SSE where the server refuses that.
+    /// Streamable HTTP, or legacy SSE if the server refuses that.
     #[default]
     Any,
     /// Streamable HTTP.
@@ -269,17 +268,17 @@ pub enum HttpProtocol {
 pub struct OAuthClient {
     /// Its id. Without one, belljar registers itself.
     pub id: Option<String>,
-    /// The URL of a document that says what client belljar is, for authorization servers that read
-    /// such; it is the id then.
+    /// The URL of a document that describes belljar as a client, for authorization servers that
+    /// read such documents; then it is the id.
     pub metadata: Option<String>,
     /// Its secret, if it has one.
     pub secret: Option<String>,
-    /// The scopes to ask for. None asks for those that the server names.
+    /// The requested scopes. If there are none, those that the server names are requested.
     pub scopes: Vec<String>,
-    /// The port of the loopback address to which the browser comes back, where the registration
-    /// fixes one.
+    /// The port of the loopback address to which the browser returns, if the registration fixes
+    /// one.
     pub port: Option<u16>,
-    /// Whether the server may lead its login to places in a private network.
+    /// Whether the server may direct its login to a private network.
     pub allow_private: bool,
 }
 

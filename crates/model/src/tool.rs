@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-/// What a tool says of itself, as hints that nobody has checked.
+/// What a tool claims about itself, as unchecked hints.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Annotations {
     /// `readOnlyHint`
@@ -44,7 +44,7 @@ pub enum DefinitionError {
     /// The entry has no name.
     #[error("a tool definition has no name")]
     NoName,
-    /// The name is too long to be one.
+    /// The name is too long.
     #[error("a tool's name has {used} bytes; the limit is {limit}")]
     NameTooLong {
         /// The bound.
@@ -55,7 +55,7 @@ pub enum DefinitionError {
 }
 
 impl ToolDefinition {
-    /// A tool of which nothing is known but its name.
+    /// A tool of which only the name is known.
     pub fn unknown(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -70,11 +70,11 @@ impl ToolDefinition {
     /// The longest name, in bytes.
     pub const NAME_BYTES: usize = 1024;
 
-    /// Reads one entry of `tools/list`. Whatever is optional and malformed is taken as absent.
+    /// Reads one entry of `tools/list`. Malformed optional parts count as absent.
     ///
     /// # Errors
-    /// [`DefinitionError`] when there is no usable name; such an entry cannot be called, and hides
-    /// no other.
+    /// [`DefinitionError`] if there is no usable name; such an entry cannot be called, and does not
+    /// hide any other.
     pub fn from_json(entry: Value) -> Result<Self, DefinitionError> {
         let Value::Object(mut entry) = entry else { return Err(DefinitionError::NotAnObject) };
         let name = text(&mut entry, "name").ok_or(DefinitionError::NoName)?;

@@ -1,10 +1,10 @@
-//! What the owner's rules say of a call.
+//! The verdicts of the owner's rules.
 
 use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
-/// What becomes of a call. The order is that of increasing strictness.
+/// What happens to a call. The order is that of increasing strictness.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {

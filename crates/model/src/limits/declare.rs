@@ -1,4 +1,4 @@
-//! From the rows of the table to the types and functions that are made of them.
+//! Generates the types and functions from the rows of the table.
 
 macro_rules! limits {
     (@wider) => { None };
@@ -15,7 +15,7 @@ macro_rules! limits {
             $($(#[doc = $other_doc:literal])+ $other:ident $other_text:literal, $other_unit:literal;)+
         }
     ) => {
-        /// The budgets of one run.
+        /// The limits of one run.
         #[derive(Debug, Clone, PartialEq, Eq)]
         pub struct Limits {
             $($(#[doc = $doc])+ pub $field: $type,)+
@@ -27,7 +27,7 @@ macro_rules! limits {
             }
         }
 
-        /// Some of the [`Limits`], as a configuration, a command line or a request names them.
+        /// Some of the [`Limits`], as named in a configuration, on a command line or in a request.
         ///
         /// Durations and sizes are texts with a unit (`"30s"`, `"64MiB"`), counts are numbers.
         #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Deserialize)]
@@ -41,7 +41,7 @@ macro_rules! limits {
             /// The names of all limits, for messages.
             pub const NAMES: [&'static str; LimitSpec::ALL.len()] = [$(stringify!($field)),+];
 
-            /// `limits` with what is set here in place of what stood there, each by itself.
+            /// `limits`, with the limits that are set here replaced, each independently.
             pub(super) fn instead_of(&self, limits: &Limits) -> Limits {
                 Limits { $($field: self.$field.unwrap_or(limits.$field),)+ }
             }
@@ -54,7 +54,7 @@ macro_rules! limits {
             }
         }
 
-        /// Writes what it reads: only what is set, durations with a unit, sizes in bytes.
+        /// Serialises the limits that are set: durations with a unit, sizes in bytes.
         impl Serialize for LimitsPatch {
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 let set = [$((stringify!($field), self.$field.map(LimitValue::to_json)),)+];
@@ -62,8 +62,7 @@ macro_rules! limits {
             }
         }
 
-        /// The name of a limit: of one in [`Limits`], or of one that only its place in belljar
-        /// knows.
+        /// The name of a limit: of one in [`Limits`], or of one in another part of belljar.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum LimitName {
             $(#[doc = concat!("`", stringify!($field), "` of [`Limits`].")] $name,)+
@@ -91,14 +90,14 @@ macro_rules! limits {
                 }
             }
 
-            /// The limit that is written like this.
+            /// The limit with this name.
             pub fn from_name(name: &str) -> Option<Self> {
                 Self::ALL.iter().copied().find(|limit| limit.as_str() == name)
             }
         }
 
         impl LimitSpec {
-            /// Every limit of a run, in the order in which they are written.
+            /// Every limit of a run, in the order of the table.
             pub const ALL: &[Self] = &[$(Self {
                 name: LimitName::$name,
                 kind: <$type as LimitValue>::KIND,

@@ -1,13 +1,13 @@
 //! Every budget of a run, declared once, each with its default and its reason.
 //!
-//! The rows of `table.rs` make [`Limits`], [`LimitsPatch`] and [`LimitName`], and
-//! [`LimitSpec::ALL`] is what the reader of belljar.toml, the options of the command line, the JSON
-//! schema, recordings and docs/LIMITS.md are made from, or are held against.
+//! The rows of `table.rs` generate [`Limits`], [`LimitsPatch`] and [`LimitName`].
+//! [`LimitSpec::ALL`] is used for the reader of belljar.toml, the options of the command line, the
+//! JSON schema, recordings and docs/LIMITS.md, or to check them.
 //!
 //! One bound is not here, since nobody can set it: the guest's stack. It is part of the
-//! interpreter's image, laid out when that is linked (4 MiB; 10,000 calls of JavaScript inside each
-//! other, and 400 of native functions), and its machine code is compiled for it. What overruns it
-//! is a `RangeError` that a script can catch, or ends as `stack`.
+//! interpreter's image, laid out by the linker (4 MiB; 10,000 nested calls of JavaScript, and 400
+//! of native functions), and the machine code is compiled for it. Exceeding it is a `RangeError`
+//! that a script can catch, or ends the run as `stack`.
 
 mod declare;
 mod spec;
@@ -22,13 +22,13 @@ pub use value::LimitKind;
 pub(crate) use value::optional;
 
 impl Limits {
-    /// The most bytes of a run's value, the base64 of images and files included.
+    /// The most bytes of a run's value, including the base64 of images and files.
     pub fn max_value_bytes(&self) -> u64 {
         self.max_output.as_u64().saturating_add(self.max_result.as_u64())
     }
 }
 
-/// A limit that was asked for and may not be had.
+/// A requested limit above the owner's ceiling.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("limit '{name}' may be at most {max} here, and {asked} was asked for")]
 pub struct LimitError {
@@ -36,13 +36,12 @@ pub struct LimitError {
     pub name: LimitName,
     /// The owner's ceiling.
     pub max: String,
-    /// What was asked for.
+    /// The requested value.
     pub asked: String,
 }
 
 impl LimitsPatch {
-    /// What was asked for of one limit, and how much there was to be had, where that is more: as
-    /// both are written.
+    /// The requested value and the ceiling of one limit, if the ceiling is higher, as text.
     pub fn asked_below(&self, name: LimitName, ceiling: &Limits) -> Option<(String, String)> {
         let written = |patch: &Self| {
             serde_json::to_value(patch).ok()?.get(name.as_str()).map(|value| match value {
@@ -54,12 +53,12 @@ impl LimitsPatch {
         (asked != most).then_some((asked, most))
     }
 
-    /// `limits` with what is set here in place of what stood there: for the owner, who may also
-    /// raise.
+    /// `limits`, with the limits that are set here replaced: for the owner, who may also raise
+    /// them.
     ///
-    /// A limit that decides nothing beside a wider one (`wait` beside `timeout`,
-    /// `max_concurrent_calls` beside `max_calls`) is raised with it: whoever allows a longer run
-    /// has not asked for one that may not wait.
+    /// A limit that has no effect next to a wider one (`wait` next to `timeout`,
+    /// `max_concurrent_calls` next to `max_calls`) is raised with it: an owner who allows a longer
+    /// run has not asked for a shorter wait.
     #[must_use]
     pub fn over(&self, limits: &Limits) -> Limits {
         let mut over = self.instead_of(limits);
@@ -77,7 +76,7 @@ impl LimitsPatch {
     /// `ceiling` lowered by what is set here: for a client, who may not raise.
     ///
     /// # Errors
-    /// [`LimitError`] names the first limit that was asked for above its ceiling.
+    /// [`LimitError`] names the first limit that was requested above its ceiling.
     pub fn within(&self, ceiling: &Limits) -> Result<Limits, LimitError> {
         let limits = self.over(ceiling);
         for spec in LimitSpec::ALL {

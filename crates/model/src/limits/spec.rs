@@ -1,4 +1,4 @@
-//! What is known of a limit beside its value.
+//! A limit's properties besides its value.
 
 use super::{LimitKind, LimitName, Limits, LimitsPatch};
 
@@ -9,13 +9,13 @@ pub struct LimitSpec {
     pub name: LimitName,
     /// What it counts.
     pub kind: LimitKind,
-    /// What it bounds, in a line for help texts.
+    /// What it bounds, as a line for help texts.
     pub summary: &'static str,
-    /// What it bounds and why its default is what it is: the documentation of its field.
+    /// What it bounds and the reason for its default: the documentation of its field.
     pub reason: &'static str,
-    /// The wider limit with which it is raised, where it decides nothing beside that one.
+    /// The wider limit with which it is raised, if it has no effect next to that one.
     pub follows: Option<LimitName>,
-    /// Its value as a number: nanoseconds, bytes, or how many.
+    /// Its value as a number: nanoseconds, bytes, or a count.
     pub get: fn(&Limits) -> u64,
     /// Sets it to such a number.
     pub set: fn(&mut Limits, u64),
@@ -26,12 +26,12 @@ pub struct LimitSpec {
 }
 
 impl LimitSpec {
-    /// The limit of this name, if it is one that the owner can set.
+    /// The limit with this name, if the owner can set it.
     pub fn of(name: LimitName) -> Option<&'static Self> {
         Self::ALL.iter().find(|spec| spec.name == name)
     }
 
-    /// Its default, as it is written in belljar.toml.
+    /// Its default, as written in belljar.toml.
     pub fn default_text(&self) -> String {
         let number = (self.get)(&Limits::default());
         match (self.follows, self.kind) {
@@ -42,7 +42,7 @@ impl LimitSpec {
     }
 }
 
-/// A size in the unit in which it is a whole number.
+/// A size in the largest unit in which it is a whole number.
 fn size(bytes: u64) -> String {
     const UNITS: [(&str, u64); 4] = [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10), ("MB", 1_000_000)];
     let whole = UNITS.into_iter().find(|(_, unit)| bytes >= *unit && bytes.is_multiple_of(*unit));

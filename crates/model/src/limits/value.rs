@@ -1,4 +1,4 @@
-//! What a limit can be: a duration, a size or a count, and how each is read, written and compared.
+//! The values of limits: durations, sizes and counts, and how each is read, written and compared.
 
 use std::time::Duration;
 
@@ -15,12 +15,12 @@ pub enum LimitKind {
     Duration,
     /// Bytes, written with a unit (`"64MiB"`) or as a number.
     Size,
-    /// How many there may be.
+    /// A count.
     Count,
 }
 
 impl LimitKind {
-    /// What a limit of this kind may be set to.
+    /// The allowed values for a limit of this kind.
     pub fn range(self) -> String {
         match self {
             Self::Duration => format!("a duration of at most {}", humantime::format_duration(MAX_DURATION)),
@@ -39,7 +39,7 @@ impl LimitKind {
     }
 }
 
-/// A type that a limit can have. As a number it keeps its order.
+/// A type that a limit can have. Its numbers keep its order.
 pub(crate) trait LimitValue: Sized + Copy {
     const KIND: LimitKind;
 
