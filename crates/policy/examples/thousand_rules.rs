@@ -1,5 +1,5 @@
-//! How long a decision takes among a thousand rules:
-//! `cargo run --release -p belljar-policy --example thousand_rules`.
+//! Measures a decision among a thousand rules: `cargo run --release -p belljar-policy --example
+//! thousand_rules`.
 
 use std::{
     hint::black_box,
@@ -16,7 +16,7 @@ const RULES: usize = 1_000;
 const ROUNDS: u32 = 20_000;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // All of one tool, on four arguments; none of them matches, so each is looked at.
+    // All for one tool, on four arguments; none of them matches, so each is evaluated.
     let of_one_tool = (0..RULES).map(|at| {
         let condition = match at % 4 {
             0 => format!("args.amount = {{ min = {} }}", 1_000 + at),

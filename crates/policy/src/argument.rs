@@ -1,4 +1,4 @@
-//! Where in the arguments of a call a condition looks.
+//! The argument that a condition looks at.
 
 use serde_json::{Map, Value};
 
@@ -7,8 +7,7 @@ use crate::error::{ProblemKind, shown};
 /// The most names and `[]` in one path.
 const SEGMENTS: usize = 16;
 
-/// A path such as `to`, `owner.id` or `items[].path`. A backslash takes the meaning from a dot or a
-/// bracket that follows it.
+/// A path such as `to`, `owner.id` or `items[].path`. A backslash escapes a dot or a bracket.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ArgumentPath {
     text: String,
@@ -22,20 +21,18 @@ pub(crate) enum Segment {
     Each,
 }
 
-/// What stands at the end of a path without `[]`.
+/// The end of a path without `[]`.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Found<'v> {
     Value(&'v Value),
     /// Nothing, in an object.
     Missing,
-    /// What is on the way there is not an object, or has a name that some servers take for the
-    /// same.
+    /// Something on the way is not an object, or has a name that some servers treat as the same.
     Unknown,
 }
 
-/// What an object has under a name. Some servers read `PATH` as `path`, and of both the one that
-/// stands last: where a name is there that differs in case alone, nobody knows what is under this
-/// one.
+/// An object's value for a name. Some servers read `PATH` as `path`, and use the last of both: if
+/// there is a name that differs only in case, the value is unknown.
 pub(crate) fn member<'v>(object: &'v Map<String, Value>, name: &str) -> Found<'v> {
     if object.keys().any(|other| other != name && is_same_but_for_case(other, name)) {
         return Found::Unknown;
@@ -44,7 +41,7 @@ pub(crate) fn member<'v>(object: &'v Map<String, Value>, name: &str) -> Found<'v
 }
 
 fn is_same_but_for_case(one: &str, other: &str) -> bool {
-    // The long s and the sign for Kelvin are letters of ASCII to who folds case.
+    // When case is ignored, the long s and the Kelvin sign become ASCII letters.
     let folded =
         |text: &str| text.chars().flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect::<Vec<_>>();
     one.eq_ignore_ascii_case(other) || (!(one.is_ascii() && other.is_ascii()) && folded(one) == folded(other))
@@ -110,7 +107,7 @@ impl ArgumentPath {
         self.segments.contains(&Segment::Each)
     }
 
-    /// What a path without `[]` leads to.
+    /// The value at the end of a path without `[]`.
     pub(crate) fn find<'v>(&self, arguments: &'v Map<String, Value>) -> Found<'v> {
         let mut members = Some(arguments);
         let mut found = Found::Unknown;
@@ -118,7 +115,7 @@ impl ArgumentPath {
             let (Segment::Member(name), Some(object)) = (segment, members) else { return Found::Unknown };
             match member(object, name) {
                 Found::Value(value) => (found, members) = (Found::Value(value), value.as_object()),
-                // What is below what is not there is not there either.
+                // A missing value has no members either.
                 not_there => return not_there,
             }
         }

@@ -1,23 +1,23 @@
-//! How a rule wants the owner to be asked: `ask = { who = ["cli"], expires = "2h" }`.
+//! How a rule asks the owner: `ask = { who = ["cli"], expires = "2h" }`.
 
 use std::time::Duration;
 
 use belljar_model::AskWays;
 
-/// The longest time for which a rule lets a decision be waited for.
+/// The longest time that a rule may wait for a decision.
 pub(crate) const MAX_EXPIRES: Duration = Duration::from_secs(7 * 24 * 3600);
 
-/// How a rule wants the owner to be asked, where it says so.
+/// How a rule asks the owner, if it says so.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct AskTerms {
-    /// The ways by which they are, instead of all that there are.
+    /// The ways to ask, instead of all.
     pub who: Option<AskWays>,
-    /// How long a decision is waited for, instead of what the configuration says.
+    /// How long to wait for a decision, instead of the configured time.
     pub expires: Option<Duration>,
 }
 
 impl AskTerms {
-    /// The ways by which the owner is asked.
+    /// The ways to ask the owner.
     pub fn ways(&self) -> AskWays {
         self.who.unwrap_or_default()
     }

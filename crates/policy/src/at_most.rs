@@ -2,7 +2,7 @@
 
 use std::{fmt, str::FromStr, time::Duration};
 
-/// So many calls in such a period.
+/// So many calls per period.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AtMost {
     /// The most calls.
@@ -11,7 +11,7 @@ pub struct AtMost {
     pub per: Period,
 }
 
-/// What calls are counted in.
+/// The period in which calls are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Period {
     /// One run.

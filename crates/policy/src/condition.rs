@@ -1,8 +1,7 @@
 //! Conditions on arguments, which are true, false or unknown.
 //!
-//! Unknown is what cannot be said of a value that is missing or of another type. Rules that deny or
-//! ask take it for true, rules that allow for false: a call that hides what is asked for opens
-//! nothing.
+//! A condition is unknown if its value is missing or has another type. Rules that deny or ask treat
+//! unknown as true, rules that allow treat it as false: leaving out a value never opens anything.
 
 use std::{fmt, path::PathBuf, sync::Arc};
 
@@ -15,7 +14,7 @@ use crate::{
     number::Number,
 };
 
-/// What is known of a condition.
+/// The result of a condition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Truth {
     True,
@@ -67,14 +66,14 @@ pub(crate) enum Quantifier {
 /// All conditions on one argument.
 #[derive(Debug, Clone)]
 pub(crate) struct Condition {
-    /// Where the argument's name stands.
+    /// The position of the argument's name.
     pub(crate) offset: usize,
     pub(crate) path: ArgumentPath,
-    /// Those that cost nothing first.
+    /// Cheap ones come first.
     pub(crate) operators: Vec<Operator>,
 }
 
-/// One condition. Copies share what is large.
+/// One condition. Copies share its large parts.
 #[derive(Debug, Clone)]
 pub(crate) enum Operator {
     Is(Arc<Values>),
@@ -90,14 +89,14 @@ pub(crate) enum Operator {
     Present,
 }
 
-/// A regular expression that is held against whole texts.
+/// A regular expression that must match the whole text.
 #[derive(Debug)]
 pub(crate) struct Pattern {
     pub(crate) written: String,
     pub(crate) whole: Regex,
 }
 
-/// A set of values, by type: a value of a type that is not among them can be compared with none.
+/// A set of values, by type: a value of another type cannot be compared with any.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Values {
     /// Sorted.
@@ -122,7 +121,7 @@ impl Values {
     }
 }
 
-/// Who asks, and who can be asked about files.
+/// The caller, and a source of knowledge about files.
 #[derive(Clone, Copy)]
 pub(crate) struct Context<'c> {
     pub(crate) server: &'c str,
@@ -152,7 +151,7 @@ impl Operator {
         }
     }
 
-    /// What it says of what stands at the end of a path.
+    /// Its result for the value at the end of a path.
     pub(crate) fn judge(&self, found: Found<'_>, context: Context<'_>) -> Truth {
         match found {
             Found::Value(value) => self.judge_value(value, context),
@@ -204,7 +203,7 @@ fn has_more(items: impl Iterator, most: u64) -> bool {
 }
 
 impl Condition {
-    /// What it says of these arguments.
+    /// Its result for these arguments.
     pub(crate) fn judge(&self, arguments: &Map<String, Value>, quantifier: Quantifier, context: Context<'_>) -> Truth {
         if !self.path.has_each() {
             return self.judge_leaf(self.path.find(arguments), context);
@@ -235,7 +234,7 @@ impl Condition {
     fn judge_member(&self, found: Found<'_>, rest: &[Segment], quantifier: Quantifier, context: Context<'_>) -> Truth {
         match found {
             Found::Value(value) => self.judge_below(value, rest, quantifier, context),
-            // What is missing has no elements that anything could be said of.
+            // A missing value has no elements to examine.
             Found::Missing if !rest.contains(&Segment::Each) => self.judge_leaf(Found::Missing, context),
             Found::Missing | Found::Unknown => self.judge_leaf(Found::Unknown, context),
         }
@@ -257,7 +256,7 @@ impl Condition {
     }
 }
 
-/// Folds until the answer is sure.
+/// Folds until the answer is certain.
 fn fold(
     truths: &mut dyn Iterator<Item = Truth>,
     first: Truth,

@@ -1,4 +1,4 @@
-//! What rules decide, said by example.
+//! Examples of decisions.
 
 use std::{path::PathBuf, sync::Arc};
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::{Assumed, AtMost, Broken, Call, Caller, Gate, History, Labels, Measure, Places, Policy, absolute_folder};
 
-/// A path is under a folder where it begins with its name; `..` leaves everything open.
+/// A path is in a folder if it begins with its name; `..` makes everything unknown.
 struct ByName;
 
 impl Places for ByName {
@@ -56,7 +56,7 @@ fn a_deny_binds_and_else_the_first_match_decides() {
         (json!({"amount": 99, "currency": "usd"}), "allow by small"),
         (json!({"amount": 101, "currency": "usd"}), "ask by other"),
         (json!({"amount": 99, "currency": "eur"}), "deny by usd"),
-        // What is missing or of another type is unknown.
+        // A missing value, or one of another type, is unknown.
         (json!({"amount": 99}), "deny by usd"),
         (json!({"amount": "99", "currency": "usd"}), "ask by other"),
         (json!({"amount": [99], "currency": "usd"}), "ask by other"),
@@ -283,12 +283,12 @@ fn a_rule_asks_what_is_carried_last_and_fails_closed() {
          met: carries [private, secret], seen an answer of such a tool\ndeny by 'stays'"
     );
     assert!(explained(10, &private).ends_with("seen no answer of such a tool\nallow by default"));
-    // Where nobody knows, it counts as carried.
+    // If that is unknown, it counts as carried.
     assert!(explained(1, &Before(Some(0))).contains("unknown: carries [private, secret], seen unknown labels"));
     assert!(explained(10, &Before(Some(0))).ends_with("ask by 'careful'"));
 }
 
-/// What succeeded before, by rule and values, and what is counted.
+/// The successful earlier calls, by rule and values, and the counts.
 struct Earlier(Vec<(&'static str, &'static str)>, Option<u64>);
 
 impl History for Earlier {

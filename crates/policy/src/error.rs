@@ -14,7 +14,7 @@ pub struct Problem {
     pub fault: ProblemKind,
 }
 
-/// All that is wrong with the rules, in the order of the file. Never empty.
+/// Everything that is wrong with the rules, in the order of the file. Never empty.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{}", all(problems))]
 pub struct Problems {
@@ -41,19 +41,19 @@ pub enum ProblemKind {
     /// The text nests too deep.
     #[error("nested deeper than {limit} levels: rules need six")]
     TooDeep { limit: usize },
-    /// A key that means nothing.
+    /// An unknown key.
     #[error("unknown key '{key}'{}: {}", within(place), suggestion(*nearest, known))]
     UnknownKey { place: String, key: String, nearest: Option<&'static str>, known: &'static [&'static str] },
-    /// A key that is needed.
+    /// A missing key.
     #[error("{place} has no '{key}': {help}")]
     MissingKey { place: String, key: &'static str, help: &'static str },
     /// A value of another kind.
     #[error("'{field}' must be {expected}, not {found}")]
     Expected { field: String, expected: &'static str, found: String },
-    /// Two rules of one name.
+    /// Two rules with the same id.
     #[error("there are two rules with the id '{id}': rename one")]
     DuplicateId { id: String },
-    /// A pattern for names that cannot be one.
+    /// An invalid pattern for names.
     #[error("'{pattern}' is not a pattern for {what}: {problem}")]
     Pattern { pattern: String, what: &'static str, problem: &'static str },
     /// `destructive` in a rule that allows.
@@ -65,25 +65,25 @@ pub enum ProblemKind {
     /// `ask` in a rule that does not ask.
     #[error("'ask' says how the owner is asked, and this rule does not ask: leave it out, or write then = \"ask\"")]
     AsksNobody,
-    /// A way to ask that there is not.
+    /// An unknown way to ask.
     #[error("'{way}' is not a way to ask: the ways are cli, elicitation and webhook")]
     UnknownWay { way: String },
-    /// The page, which is to come.
+    /// The page, which does not exist yet.
     #[error("belljar has no page yet on which a call could be decided: the ways are cli, elicitation and webhook")]
     NoPage,
-    /// Ways to ask of which none brings a decision.
+    /// Ways to ask that never bring a decision.
     #[error("a webhook tells, and cannot decide: name \"cli\" or \"elicitation\" as well")]
     NobodyDecides,
     /// A rule that asks by a webhook that is not configured.
     #[error("rule '{rule}' names webhook, and '[approvals] webhook' in belljar.toml names no address")]
     NoWebhook { rule: String },
-    /// A label that is not there.
+    /// An unknown label.
     #[error("no label is called '{label}': {}", meant_or(nearest.as_deref(), &labelled(known)))]
     UnknownLabel { label: String, nearest: Option<String>, known: Vec<String> },
-    /// A label for which no rule asks.
+    /// A label that no rule asks about.
     #[error("no rule says carries = \"{label}\": the label does nothing")]
     UnusedLabel { label: String },
-    /// What says something of an earlier call that is not asked for.
+    /// A key about an earlier call that the rule does not ask for.
     #[error("'{key}' belongs to 'after', which is missing: name the tools whose call must come first")]
     WithoutAfter { key: String },
     /// A tool that may do more than read.
@@ -91,19 +91,19 @@ pub enum ProblemKind {
         "{tool} counts as {effect}: what is measured with must only read; say so in 'effects' of its server if it does"
     )]
     MeasureActs { tool: String, effect: Effect },
-    /// The name of an argument that cannot be one.
+    /// An invalid name of an argument.
     #[error("'{path}' does not name an argument: {problem}")]
     ArgumentPath { path: String, problem: &'static str },
     /// A table where a condition was expected.
     #[error("unknown condition '{key}' on '{argument}': {help}")]
     UnknownCondition { argument: String, key: String, help: String },
-    /// Conditions of which one excludes or repeats the other.
+    /// Conditions that exclude or repeat each other.
     #[error("the conditions on '{argument}' make no sense together: {problem}")]
     Contradiction { argument: String, problem: String },
-    /// A regular expression that cannot be used.
+    /// An invalid regular expression.
     #[error("'{field}' is not a regular expression that can be used: {problem}")]
     Regex { field: String, problem: String },
-    /// A folder that cannot be used.
+    /// An invalid folder.
     #[error("'{folder}' cannot be used as a folder: {problem}")]
     Folder { folder: String, problem: String },
     /// A rule that never decides anything.
@@ -112,31 +112,31 @@ pub enum ProblemKind {
     /// A server that is not configured.
     #[error("no server is called '{server}': {}", meant_or(nearest.as_deref(), "a pattern such as prod-* may name servers that are not there"))]
     UnknownServer { server: String, nearest: Option<String> },
-    /// A pattern that is the name of no server.
+    /// A pattern that matches no server.
     #[error("no configured server is called '{pattern}'")]
     NoServer { pattern: String },
-    /// A tool that its server does not list.
+    /// A tool that its server does not have.
     #[error("{server} lists no tool '{tool}'{}", meant(nearest.as_deref()))]
     UnknownTool { server: String, tool: String, nearest: Option<String> },
     /// An argument that the tool does not have.
     #[error("{tool} has no argument '{argument}': {}", meant_or(nearest.as_deref(), &listed(known)))]
     UnknownArgument { argument: String, tool: String, nearest: Option<String>, known: Vec<String> },
-    /// A path that leads through what has neither members nor elements.
+    /// A path through a value without members or elements.
     #[error("'{argument}' leads through {declared} of {tool}{}", elements(declared, "write [] behind the list's name"))]
     NoMembers { argument: String, tool: String, declared: String },
-    /// A condition on a value of another type than the tool takes.
+    /// A condition on a value of another type than the tool accepts.
     #[error(
         "'{condition}' on '{argument}' says something of {wanted}, but {tool} takes {declared}{}",
         elements(declared, "write [] behind the argument's name")
     )]
     WrongType { condition: &'static str, argument: String, tool: String, wanted: String, declared: String },
-    /// A value that the tool does not take.
+    /// A value that the tool does not accept.
     #[error("'{value}' is not among the values of '{argument}' that {tool} takes{}", meant(nearest.as_deref()))]
     Unlisted { argument: String, value: String, tool: String, nearest: Option<String> },
-    /// A condition that means something for other tools of its rule.
+    /// A condition that makes sense only for other tools of its rule.
     #[error("{fault}; rule '{rule}' takes the condition for unknown there")]
     NotEverywhere { fault: Box<ProblemKind>, rule: String },
-    /// More than there may be.
+    /// Too many entries.
     #[error("{used} {what}; the limit is {limit}")]
     TooMany { what: &'static str, limit: usize, used: usize },
 }
@@ -153,7 +153,7 @@ impl ProblemKind {
     }
 }
 
-/// A fault at a byte of the file.
+/// An error at a byte of the file.
 #[derive(Debug)]
 pub(crate) struct Located {
     pub(crate) offset: usize,
@@ -166,7 +166,7 @@ impl Located {
     }
 }
 
-/// A name of the file, as a message shows it: on one line and short.
+/// A name from the file for a message: on one line and shortened.
 pub(crate) fn shown(name: &str) -> String {
     let mut short: String = name.chars().take(80).collect();
     if short.len() < name.len() {
@@ -212,7 +212,7 @@ fn meant(nearest: Option<&str>) -> String {
     nearest.map_or_else(String::new, |nearest| format!(": did you mean '{nearest}'?"))
 }
 
-/// What to write where a list was overlooked.
+/// What to write if a list was overlooked.
 fn elements(declared: &str, help: &str) -> String {
     if declared == "an array" { format!("; for its elements, {help}") } else { String::new() }
 }

@@ -1,5 +1,4 @@
-//! Why a call is decided as it is: each rule that was looked at, and what each of its conditions
-//! found.
+//! Explains a decision: each rule that was looked at, and the result of each of its conditions.
 
 use std::{fmt, sync::Arc};
 
@@ -21,10 +20,10 @@ const VALUE_CHARACTERS: usize = 80;
 pub struct Explanation {
     /// The decision.
     pub decision: Decision,
-    /// The rules that concern the tool, in the order in which they are looked at: those that deny,
-    /// and then the others.
+    /// The rules for the tool, in the order in which they are evaluated: those that deny, and then
+    /// the others.
     pub steps: Vec<Step>,
-    /// What counts where no rule decides.
+    /// The verdict if no rule decides.
     pub default: Verdict,
 }
 
@@ -33,13 +32,13 @@ pub struct Explanation {
 pub struct Step {
     /// Its name.
     pub rule: Arc<str>,
-    /// Its place in the file.
+    /// Its position in the file.
     pub position: Position,
-    /// What it says of the calls that it matches.
+    /// Its verdict for calls that it matches.
     pub verdict: Verdict,
     /// Whether it matches this one.
     pub is_match: bool,
-    /// What its conditions found: `(what was looked at, what was found)`.
+    /// Its conditions and their results: `(what was looked at, what was found)`.
     pub findings: Vec<Finding>,
 }
 
@@ -55,7 +54,7 @@ pub struct Finding {
 }
 
 impl Explanation {
-    /// The same for a tool whose definition is not the one that is pinned.
+    /// The same for a tool whose definition differs from the pinned one.
     #[must_use]
     pub fn held_by_pin(mut self, policy: &Policy) -> Self {
         let Some(pins) = &policy.pins else { return self };
@@ -72,7 +71,7 @@ impl Explanation {
 }
 
 impl ToolPolicy {
-    /// What becomes of a call, and what each rule says of it until one decides.
+    /// The verdict on a call, and the result of each rule up to the one that decides.
     pub fn explain(&self, call: &Call<'_>) -> Explanation {
         let context = Context { server: self.server(), places: call.places };
         let mut steps = Vec::new();
@@ -215,8 +214,8 @@ fn shortened(text: &str) -> String {
     display::line(&short).into_owned()
 }
 
-/// The elements that a path leads to, as far as they are shown; those that it does not lead to are
-/// shown as `nothing`.
+/// The elements that a path leads to, as far as they are shown; missing ones are shown as
+/// `nothing`.
 fn elements(segments: &[Segment], arguments: &Map<String, Value>) -> String {
     let mut found = Vec::new();
     if let Some((Segment::Member(name), rest)) = segments.split_first() {

@@ -1,5 +1,5 @@
-//! What must have been before a call: `after`, another call that succeeded, and `measure`, a call
-//! that only reads and whose count decides.
+//! Conditions on other calls: `after`, an earlier call that succeeded, and `measure`, a read-only
+//! call whose count decides.
 
 use std::{sync::Arc, time::Duration};
 
@@ -14,7 +14,7 @@ use crate::{
 /// The longest time for which an earlier call counts.
 pub(crate) const MAX_WITHIN: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
-/// An earlier call that a rule asks for.
+/// An earlier call that a rule requires.
 #[derive(Debug)]
 pub struct Gate {
     /// The rule.
@@ -25,17 +25,17 @@ pub struct Gate {
 }
 
 impl Gate {
-    /// The rule that asks for it.
+    /// The rule that requires it.
     pub fn rule(&self) -> &Arc<str> {
         &self.rule
     }
 
-    /// How long it counts in other runs of the principal; `None` where it does in its own alone.
+    /// How long it counts in other runs of the principal; `None` if only its own run counts.
     pub fn within(&self) -> Option<Duration> {
         self.within
     }
 
-    /// The values that must be the same in both calls, as a text; `None` where one is not there.
+    /// The values that must be equal in both calls, as text; `None` if one is missing.
     pub fn values(&self, arguments: &Map<String, Value>) -> Option<String> {
         let value = |path: &ArgumentPath| match path.find(arguments) {
             Found::Value(value) => Some(value.clone()),
@@ -63,7 +63,7 @@ pub struct Measure {
     pub(crate) offset: usize,
     /// Texts in braces are arguments of the call that is judged.
     pub(crate) arguments: Map<String, Value>,
-    /// Where the count is in the result.
+    /// The position of the count in the result.
     pub(crate) count: String,
     pub(crate) max: u64,
 }
@@ -74,12 +74,12 @@ impl Measure {
         &self.tool
     }
 
-    /// The highest count that is not too high.
+    /// The highest allowed count.
     pub fn max(&self) -> u64 {
         self.max
     }
 
-    /// What it is called with; `None` where an argument of the call that is judged is not there.
+    /// Its arguments; `None` if an argument of the judged call is missing.
     pub fn arguments(&self, of: &Map<String, Value>) -> Option<Map<String, Value>> {
         match filled(&Value::Object(self.arguments.clone()), of)? {
             Value::Object(arguments) => Some(arguments),
@@ -87,8 +87,8 @@ impl Measure {
         }
     }
 
-    /// The count in a result: of the elements of a list, of the members of an object, or the whole
-    /// number that is there.
+    /// The count in a result: the elements of a list, the members of an object, or the whole
+    /// number.
     pub fn count_in(&self, result: &Value) -> Option<u64> {
         match result.pointer(&self.count)? {
             Value::Array(list) => u64::try_from(list.len()).ok(),
@@ -98,7 +98,7 @@ impl Measure {
         }
     }
 
-    /// What a count says, for whoever decides.
+    /// The count as text, for the person who decides.
     pub(crate) fn said(&self, count: Option<u64>) -> String {
         let (tool, max) = (display::line(&self.tool.to_string()).into_owned(), self.max);
         match count {
@@ -113,7 +113,7 @@ pub(crate) fn placeholder(text: &str) -> Option<&str> {
     text.strip_prefix('{')?.strip_suffix('}')
 }
 
-/// A value of the file, whose depth is bounded, with what is in braces from these arguments.
+/// A value of the file, whose depth is bounded, with braces replaced from these arguments.
 fn filled(value: &Value, of: &Map<String, Value>) -> Option<Value> {
     Some(match value {
         Value::String(text) => match placeholder(text) {

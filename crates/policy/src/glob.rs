@@ -1,35 +1,35 @@
-//! Patterns for names: `*` is any run of characters, `?` is any one.
+//! Patterns for names: `*` matches any characters, `?` any single one.
 
 use belljar_model::ToolPath;
 
 use crate::error::{ProblemKind, shown};
 
-/// A pattern for a name. Letters count exactly, capitals too.
+/// A pattern for a name. It is case-sensitive.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Glob(Vec<char>);
 
 impl Glob {
-    /// Reads a pattern, which `what` says the names are of.
+    /// Reads a pattern; `what` describes the names, for errors.
     pub(crate) fn parse(text: &str, what: &'static str) -> Result<Self, ProblemKind> {
         let refused = |problem| ProblemKind::Pattern { pattern: shown(text), what, problem };
         if text.is_empty() {
             return Err(refused("it is empty"));
         }
-        // Somebody who writes these expects more than there is.
+        // An author who writes these expects more than there is.
         if text.contains(['[', ']', '{', '}', '\\', '!', ',', ' ']) || text.chars().any(char::is_control) {
             return Err(refused("only * and ? have a meaning, and names have no brackets, braces, commas or spaces"));
         }
         Ok(Self(text.chars().collect()))
     }
 
-    /// Whether the name is one of those that are meant.
+    /// Whether the pattern matches the name.
     pub(crate) fn matches(&self, name: &str) -> bool {
         if self.is_literal() {
             return self.0.iter().copied().eq(name.chars());
         }
         let name: Vec<char> = name.chars().collect();
         let (mut at, mut from) = (0, 0);
-        // Where the last star stands, and what it has taken so far.
+        // The position of the last star, and what it has matched so far.
         let mut star: Option<(usize, usize)> = None;
         while let Some(character) = name.get(from) {
             match self.0.get(at) {
@@ -59,8 +59,8 @@ impl Glob {
         !self.0.iter().any(|character| matches!(character, '*' | '?'))
     }
 
-    /// Whether every name that `other` matches certainly is one of ours. It may say no where the
-    /// answer is yes.
+    /// Whether we certainly match every name that `other` matches. It may return false although we
+    /// do.
     pub(crate) fn covers(&self, other: &Self) -> bool {
         if self == other || (other.is_literal() && self.matches(&other.text())) {
             return true;
@@ -94,7 +94,7 @@ impl ToolGlob {
         Ok(Self { server: Glob::parse(server, "a server")?, tool: Glob::parse(tool, "tools")?, offset })
     }
 
-    /// Whether this tool is one of those that are meant.
+    /// Whether it matches this tool.
     pub(crate) fn matches(&self, tool: &ToolPath) -> bool {
         self.server.matches(tool.server()) && self.tool.matches(tool.tool())
     }

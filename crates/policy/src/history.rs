@@ -1,4 +1,4 @@
-//! What was before a call, as far as rules ask for it.
+//! The earlier calls that rules ask about.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -6,23 +6,23 @@ use serde_json::{Map, Value};
 
 use crate::{AtMost, Gate, Labels, Measure};
 
-/// Who knows what was before. `None` is the answer where nobody knows (yet).
+/// Knows the earlier calls. `None` means that the answer is not known (yet).
 pub trait History: Send + Sync {
-    /// Whether one more call is within what this rule lets pass. It is asked for a rule that
-    /// matches the call otherwise, and the call counts from then on, unless it is denied.
+    /// Whether this rule has room for another call. It is asked for a rule that matches the call
+    /// otherwise, and the call counts from then on, unless it is denied.
     fn has_room(&self, rule: &Arc<str>, at_most: AtMost) -> Option<bool>;
 
-    /// Whether one of these labels is carried by the run that makes the call, or by its principal.
+    /// Whether the run of the call, or its principal, carries one of these labels.
     fn carries(&self, labels: Labels) -> Option<bool>;
 
-    /// Whether a call for which this gate asks succeeded before, with these [values](Gate::values).
+    /// Whether a call that this gate requires succeeded before, with these [values](Gate::values).
     fn has_passed(&self, gate: &Gate, values: &str) -> Option<bool>;
 
-    /// The count of the call that this rule wants to be made first, with these arguments.
+    /// The count of this rule's measuring call with these arguments.
     fn measured(&self, rule: &Arc<str>, measure: &Arc<Measure>, arguments: Map<String, Value>) -> Option<u64>;
 }
 
-/// There was nothing before.
+/// There were no earlier calls.
 impl History for () {
     fn has_room(&self, _: &Arc<str>, _: AtMost) -> Option<bool> {
         Some(true)
@@ -46,9 +46,9 @@ impl History for () {
 pub struct Assumed {
     /// The labels that are carried.
     pub labels: Labels,
-    /// The rules whose earlier call there was.
+    /// The rules whose earlier call was made.
     pub passed: BTreeSet<String>,
-    /// What each call counts that is made first; nothing where none does.
+    /// The counts of measuring calls; `None` if there is none.
     pub measured: Option<u64>,
 }
 

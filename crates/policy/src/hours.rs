@@ -5,7 +5,7 @@ use std::{fmt, str::FromStr};
 const DAYS: [&str; 7] = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
 const DAY_MINUTES: u16 = 24 * 60;
 
-/// A moment of the week where the owner is.
+/// A moment of the week in the owner's time zone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LocalTime {
     /// From 0, Monday, to 6.
@@ -14,7 +14,7 @@ pub struct LocalTime {
 }
 
 impl LocalTime {
-    /// A time of a day of the week, from Monday, which is 0. `None` where there is none such.
+    /// A time of a day of the week, counted from Monday as 0. `None` if it does not exist.
     pub fn new(day: u8, hour: u8, minute: u8) -> Option<Self> {
         let is_time = day < 7 && hour < 24 && minute < 60;
         is_time.then(|| Self { day, minute: u16::from(hour) * 60 + u16::from(minute) })
@@ -45,12 +45,12 @@ pub(crate) struct Hours {
     written: String,
     days: [bool; 7],
     from: u16,
-    /// Where it is not later than `from`, it is one of the next day.
+    /// If it is not later than `from`, it is on the next day.
     to: u16,
 }
 
 impl Hours {
-    /// Whether this moment is one of them.
+    /// Whether this moment is in them.
     pub(crate) fn contain(&self, at: LocalTime) -> bool {
         let is_on = |day: u8| self.days.get(usize::from(day)).copied().unwrap_or_default();
         let (today, yesterday) = (is_on(at.day), is_on((at.day + 6) % 7));

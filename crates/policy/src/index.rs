@@ -1,9 +1,8 @@
-//! Which rules of a tool can match some arguments at all, found without looking at each of them.
+//! Finds the rules of a tool that can match some arguments at all, without looking at each of them.
 //!
-//! For each argument there is a set of bits, one for each rule: those that say nothing of it which
-//! is indexed, and those that its value meets. What is left in all sets is looked at in the old
-//! way. So a rule may stand in a set that does not match, and must never be missing from one that
-//! does.
+//! Each argument has sets of bits, one bit for each rule: the rules that say nothing indexable
+//! about it, and those that match its value. The rules in all sets are then evaluated normally. So
+//! a set may contain a rule that does not match, but must never lack one that does.
 
 use std::{cmp::Ordering, collections::HashMap};
 
@@ -15,19 +14,19 @@ use crate::{
     number::Number,
 };
 
-/// The most arguments that are indexed: those of which most rules say something.
+/// The most indexed arguments: those that most rules mention.
 const MAX_ARGUMENTS: usize = 64;
 
 const BITS: usize = u64::BITS as usize;
 
 /// One condition of a rule on a scalar.
 pub(crate) struct Entry<'e> {
-    /// The rule's place in the order in which rules are decided.
+    /// The rule's position in the order of evaluation.
     pub(crate) rule: usize,
-    /// The argument's place among all that are looked up.
+    /// The argument's position among all that are looked up.
     pub(crate) argument: usize,
     pub(crate) operator: &'e Operator,
-    /// Whether the rule takes unknown for true.
+    /// Whether the rule treats unknown as true.
     pub(crate) takes_unknown: bool,
 }
 
@@ -39,7 +38,7 @@ pub(crate) struct Index {
 }
 
 impl Index {
-    /// An index of so many rules. Of one rule and one argument, the first entry counts.
+    /// An index of so many rules. For one rule and one argument, the first entry counts.
     pub(crate) fn new<'e>(rules: usize, entries: impl Iterator<Item = Entry<'e>>) -> Self {
         let mut by_argument: HashMap<usize, Vec<(Entry<'e>, Key<'e>)>> = HashMap::new();
         for entry in entries {
@@ -56,7 +55,7 @@ impl Index {
         Self { rules, arguments }
     }
 
-    /// The rules that may match, in their order. `found` are the arguments that were looked up.
+    /// The rules that may match, in order. `found` are the arguments that were looked up.
     pub(crate) fn candidates(&self, found: &[Found<'_>]) -> Candidates {
         let mut all = Set::full(self.rules);
         let mut scratch = Set::empty(self.rules);
@@ -69,7 +68,7 @@ impl Index {
     }
 }
 
-/// What an operator is indexed by.
+/// The key by which an operator is indexed.
 enum Key<'e> {
     Texts(&'e [String]),
     Numbers(&'e [Number]),
@@ -96,16 +95,16 @@ impl<'e> Key<'e> {
     }
 }
 
-/// What rules say of one argument.
+/// What rules say about one argument.
 #[derive(Debug)]
 struct OfArgument {
-    /// The rules that say nothing of it that is indexed.
+    /// The rules that say nothing indexable about it.
     silent: Set,
-    /// Those that take what is not a text, or not a number, for true.
+    /// Those that treat a value that is not a text, or not a number, as true.
     unless_text: Set,
     unless_number: Set,
     texts: HashMap<Box<str>, Vec<usize>>,
-    /// All by their numbers.
+    /// All by number.
     numbers: Vec<(Number, usize)>,
     least: Vec<(Number, usize)>,
     most: Vec<(Number, usize)>,
@@ -146,7 +145,7 @@ impl OfArgument {
         index
     }
 
-    /// The rules that this value leaves possible.
+    /// The rules that can still match with this value.
     fn admit(&self, found: Found<'_>, to: &mut Set) {
         to.copy(&self.silent);
         let number = match found {
@@ -185,7 +184,7 @@ impl Set {
         Self(vec![0; rules.div_ceil(BITS)])
     }
 
-    /// All, and bits that are those of no rule.
+    /// All rules, and unused bits.
     fn full(rules: usize) -> Self {
         Self(vec![u64::MAX; rules.div_ceil(BITS)])
     }

@@ -1,7 +1,7 @@
-//! What answers of some tools bring into a run: `[labels] private = ["crm.*"]`.
+//! Labels that answers of some tools give to a run: `[labels] private = ["crm.*"]`.
 //!
-//! A label is a high-water mark. A run carries it from the moment at which it has such an answer,
-//! to its end. It says nothing of what an argument was made of.
+//! A label is a high-water mark. A run carries it from the moment when it has such an answer to its
+//! end. It does not track what an argument was made of.
 
 use std::time::Duration;
 
@@ -20,19 +20,19 @@ impl Labels {
     /// The most labels of a file.
     pub(crate) const MAX: usize = u64::BITS as usize;
 
-    /// The label at this place of the file.
+    /// The label at this position of the file.
     pub(crate) fn at(place: usize) -> Self {
         let bit = u32::try_from(place).ok().and_then(|place| 1_u64.checked_shl(place));
         Self(bit.unwrap_or_default())
     }
 
-    /// Those of both.
+    /// The union of both.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// Whether one is in both.
+    /// Whether they have a label in common.
     pub fn meet(self, other: Self) -> bool {
         self.0 & other.0 != 0
     }
@@ -47,11 +47,11 @@ impl Labels {
 #[derive(Debug, Default)]
 pub(crate) struct LabelRules {
     pub(crate) labels: Vec<LabelRule>,
-    /// How long a principal carries what a run of theirs carried.
+    /// How long a principal carries the labels of a run.
     pub(crate) memory: Option<Duration>,
 }
 
-/// One label, and the tools whose answers bring it.
+/// One label, and the tools whose answers have it.
 #[derive(Debug)]
 pub(crate) struct LabelRule {
     pub(crate) name: String,
@@ -60,7 +60,7 @@ pub(crate) struct LabelRule {
 }
 
 impl LabelRules {
-    /// What an answer of this tool brings.
+    /// The labels of an answer of this tool.
     pub(crate) fn of(&self, tool: &ToolPath) -> Labels {
         let brings = |rule: &LabelRule| rule.tools.iter().any(|glob| glob.matches(tool));
         let brought = self.labels.iter().enumerate().filter(|(_, rule)| brings(rule));
@@ -72,7 +72,7 @@ impl LabelRules {
         self.labels.iter().position(|label| label.name == name).map(Labels::at)
     }
 
-    /// What these are called.
+    /// The names of these.
     pub(crate) fn names(&self, labels: Labels) -> impl Iterator<Item = &str> {
         let is_one = move |(place, _): &(usize, &LabelRule)| labels.meet(Labels::at(*place));
         self.labels.iter().enumerate().filter(is_one).map(|(_, label)| label.name.as_str())

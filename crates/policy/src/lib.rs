@@ -1,9 +1,9 @@
 //! The owner's rules for calls: which tools, with which arguments, for whom.
 //!
-//! Three ideas. **A deny binds wherever it stands; among allow and ask the first match in the order
-//! of the file decides; else the default of the effect.** Conditions are true, false or unknown;
-//! **unknown matches rules that deny or ask, and never one that allows**. And a rule that can do
-//! nothing is an error when the file is read.
+//! There are three principles. **A deny always binds; among allow and ask the first match in the
+//! order of the file decides; else the default of the effect.** Conditions are true, false or
+//! unknown; **unknown matches rules that deny or ask, and never one that allows**. And a rule that
+//! can have no effect is an error when the file is read.
 //!
 //! ```toml
 //! default = { read_only = "allow", mutating = "ask", external = "ask" }
@@ -34,7 +34,7 @@
 //! expect = "allow by small-refunds"
 //! ```
 //!
-//! This crate does no I/O: what a path means is asked of [`Places`], which the host gives.
+//! This crate does no I/O: the host provides [`Places`], which knows where paths lead.
 //! docs/POLICY.md has every key.
 
 #![forbid(unsafe_code)]

@@ -1,9 +1,9 @@
-//! Rules against what servers list: a rule that names something which is not there does nothing,
-//! and nobody would notice.
+//! Checks rules against the lists of servers: a rule with a wrong name does nothing, and nobody
+//! would notice.
 //!
-//! What is certain is a mistake, what is only likely a warning. A condition that a server's list
-//! has made meaningless is [`Broken`]: it is unknown from then on, so that rules of this server
-//! fail closed, and no other rule changes.
+//! What is certainly wrong is an error, what is probably wrong a warning. A condition that makes no
+//! sense with a server's list is [`Broken`]: it is unknown from then on, so that rules for this
+//! server fail closed, and other rules do not change.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,29 +25,29 @@ pub struct ServerTools<'l> {
     pub name: &'l str,
     /// What the owner says of its tools.
     pub effects: &'l EffectRules,
-    /// What it lists. `None` where that is not known.
+    /// Its tool list. `None` if that is not known.
     pub tools: Option<&'l [ToolDefinition]>,
 }
 
-/// What rules say that the servers' lists do not bear out.
+/// How rules disagree with the servers' lists.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Comparison {
-    /// What cannot be meant, in the order of the file.
+    /// Certain errors, in the order of the file.
     pub mistakes: Vec<Mistake>,
-    /// What is probably not meant, in the order of the file.
+    /// Probable errors, in the order of the file.
     pub warnings: Vec<Problem>,
 }
 
-/// Something that cannot be meant.
+/// A certain error.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mistake {
-    /// The server whose list says otherwise; `None` where there is no such server.
+    /// The server whose list disagrees; `None` if there is no such server.
     pub server: Option<String>,
-    /// What, and where.
+    /// What is wrong, and where.
     pub problem: Problem,
 }
 
-/// The conditions to which a server's list leaves no meaning: those of which nothing can be known.
+/// The conditions that make no sense with a server's list: their result is always unknown.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Broken(BTreeSet<(usize, usize)>);
 
@@ -56,13 +56,13 @@ impl Broken {
         self.0.contains(&(rule, condition))
     }
 
-    /// Whether every condition means something.
+    /// Whether every condition makes sense.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 }
 
-/// What was found, at bytes of the file.
+/// The findings, at bytes of the file.
 #[derive(Default)]
 struct Found {
     mistakes: Vec<(usize, Option<String>, ProblemKind)>,
@@ -71,7 +71,7 @@ struct Found {
 }
 
 impl Policy {
-    /// Holds the rules and tests against the configured servers.
+    /// Checks the rules and tests against the configured servers.
     pub fn compare(&self, servers: &[ServerTools<'_>]) -> Comparison {
         let mut found = Found::default();
         self.compare_names(servers, &mut found);
@@ -91,7 +91,7 @@ impl Policy {
         }
     }
 
-    /// The conditions that the list of one server has made meaningless, and why.
+    /// The conditions that make no sense with the list of one server, and why.
     pub fn broken(&self, server: &ServerTools<'_>) -> (Broken, Vec<Problem>) {
         let mut found = Found::default();
         self.compare_arguments(server, &mut found);
@@ -99,7 +99,7 @@ impl Policy {
         (Broken(found.broken), found.mistakes.into_iter().map(problem).collect())
     }
 
-    /// Whether a rule or a test names this server, so that its list is of interest.
+    /// Whether a rule or a test names this server, so that its list is needed.
     pub fn names_server(&self, name: &str) -> bool {
         let is_named = |glob: &ToolGlob| glob.server.is_literal() && glob.server.matches(name);
         self.rules.iter().any(|rule| rule.tools.iter().flatten().any(is_named))
@@ -169,7 +169,7 @@ impl Policy {
         }
     }
 
-    /// Looks at the conditions of the rules that name this server.
+    /// Checks the conditions of the rules that name this server.
     fn compare_arguments(&self, server: &ServerTools<'_>, found: &mut Found) {
         let Some(tools) = server.tools else { return };
         let by_name: BTreeMap<&str, &ToolDefinition> = tools.iter().map(|tool| (tool.name.as_str(), tool)).collect();
@@ -197,7 +197,7 @@ impl Policy {
     }
 }
 
-/// One condition, and the tools of one server that it is about.
+/// One condition, and the tools of one server that it applies to.
 struct Looked<'l> {
     server: &'l ServerTools<'l>,
     rule: &'l Rule,
@@ -206,7 +206,7 @@ struct Looked<'l> {
 }
 
 impl Looked<'_> {
-    /// Whether the condition means nothing for any of the tools.
+    /// Whether the condition makes no sense for any of the tools.
     fn look(&self, globs: &[&ToolGlob], found: &mut Found) -> bool {
         let mut faults = Vec::new();
         let mut means_something = self.tools.is_empty();
@@ -227,7 +227,7 @@ impl Looked<'_> {
             }
         }
         if !means_something {
-            // The first says it: what is wrong for one tool is mostly wrong for all of them alike.
+            // One report is enough: an error for one tool is usually an error for all of them.
             if let Some((_, fault)) = faults.into_iter().next() {
                 found.mistakes.push((self.condition.offset, Some(self.server.name.to_owned()), fault));
                 return true;
@@ -271,7 +271,7 @@ impl Looked<'_> {
     }
 }
 
-/// The types of which an operator can say something; `None` where it says something of each.
+/// The types for which an operator has a result; `None` if it has one for all.
 fn wanted(operator: &Operator) -> Option<Types> {
     match operator {
         Operator::Is(values) | Operator::In(values) | Operator::NotIn(values) => Some(types_of(values)),
@@ -296,8 +296,7 @@ fn types_of(values: &Values) -> Types {
     types
 }
 
-/// A text that a rule compares with and that the schema does not list, and the nearest that it
-/// does.
+/// A text in a rule that the schema does not list, and the nearest one that it lists.
 fn unlisted(operator: &Operator, listed: &[&serde_json::Value]) -> Option<(String, Option<String>)> {
     let (Operator::Is(values) | Operator::In(values) | Operator::NotIn(values)) = operator else { return None };
     let listed: Vec<&str> = listed.iter().filter_map(|value| value.as_str()).collect();
@@ -401,7 +400,7 @@ mod tests {
             "tools = 'fs.*'\nargs.path = { not_under = '/out' }",
             "tools = 'fs.move_file'\nargs.mode = { in = ['soft', 'hard'] }",
             "tools = 'fs.write_file'\nargs.path = { longer_than = 3 }\nargs.size = { present = true, min = 3 }",
-            // Nothing of this effect is known: the rule is about none of the tools.
+            // No tool of this effect is known, so the rule applies to none.
             "tools = 'fs.*'\neffect = 'read_only'\nargs.x = { is = 1 }",
         ] {
             assert_eq!(compared(rule), (Vec::new(), Vec::new()), "{rule}");

@@ -1,4 +1,4 @@
-//! Numbers, compared exactly: no rounding decides whether a limit was kept.
+//! Numbers, compared exactly: rounding never decides whether a limit was kept.
 
 use std::{cmp::Ordering, fmt};
 
@@ -33,7 +33,7 @@ impl Number {
 
 #[expect(clippy::cast_possible_truncation, reason = "the float was just seen to be a whole number that fits")]
 fn whole_and_float(whole: i128, float: f64) -> Ordering {
-    /// Larger than every whole number that is compared: they come from 64 bits.
+    /// Larger than every whole number that is compared, since those have 64 bits.
     const BEYOND: f64 = 1e30;
     if float >= BEYOND {
         return Ordering::Less;

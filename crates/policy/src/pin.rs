@@ -1,7 +1,7 @@
 //! Tools whose definitions are pinned: `pin = true`.
 //!
-//! What a server says of a tool is what a model reads before it calls it. A pinned definition is
-//! kept when it is seen first; once the server says something else, calls of the tool are asked for
+//! A model reads a server's description of a tool before it calls it. A pinned definition is kept
+//! when it is first seen; once the server describes the tool differently, its calls are asked about
 //! until the owner has accepted that.
 
 use std::fmt::Write as _;
@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::{AskTerms, Decision, glob::ToolGlob};
 
-/// What stands for the name of a rule where a pin decided.
+/// Replaces the name of a rule if a pin decided.
 pub(crate) const PIN: &str = "pin";
 
 const WHY: &str = "its server describes it otherwise than when it was pinned";
@@ -36,8 +36,8 @@ impl Pins {
 }
 
 impl Decision {
-    /// The same for a tool whose definition is not the one that is pinned: what was allowed is
-    /// asked for.
+    /// The same for a tool whose definition differs from the pinned one: its allowed calls are
+    /// asked about.
     #[must_use]
     pub fn held_by_pin(self) -> Self {
         match self.verdict {
@@ -50,15 +50,14 @@ impl Decision {
     }
 }
 
-/// A definition as it is kept and compared: what makes no difference to a reader of JSON makes none
-/// here.
+/// A definition as it is kept and compared, without differences that do not matter in JSON.
 pub fn pinned(definition: &ToolDefinition) -> String {
     let mut value = serde_json::to_value(definition).unwrap_or_default();
     value.sort_all_objects();
     value.to_string()
 }
 
-/// What is kept of a definition, laid out for a person. Nothing in it is made safe to show.
+/// The kept part of a definition, laid out for a person. It is not made safe to show.
 pub fn laid_out(pinned: &str) -> String {
     let Ok(Value::Object(members)) = serde_json::from_str(pinned) else { return pinned.to_owned() };
     let mut text = String::new();

@@ -20,18 +20,17 @@ use crate::{
     tool_policy::ToolPolicy,
 };
 
-/// What the host knows of the file system. Asked only by `under` and `not_under`.
+/// The host's knowledge of the file system. Used only for `under` and `not_under`.
 pub trait Places: Send + Sync {
-    /// Whether `path`, as this server would take it, certainly leads into one of `folders` (true),
-    /// or certainly into none (false). `None` where neither is certain.
+    /// Whether `path`, as this server would read it, certainly leads into one of `folders` (true),
+    /// or certainly into none (false). `None` if neither is certain.
     fn is_under(&self, server: &str, path: &str, folders: &[PathBuf]) -> Option<bool>;
 
-    /// The arguments as this server would get them, where the host resolves paths among them before
-    /// it sends a call. Asked for the tests of a file alone: a call that is judged has such
-    /// arguments.
+    /// The arguments as this server would get them, if the host resolves paths in them before it
+    /// sends a call. Used only for the tests of a file: a judged call has such arguments already.
     ///
     /// # Errors
-    /// Why such a call is refused.
+    /// The reason if such a call is refused.
     fn as_sent(
         &self,
         _server: &str,
@@ -42,50 +41,49 @@ pub trait Places: Send + Sync {
     }
 }
 
-/// No file system: of no path can anything be said.
+/// No file system: nothing is known about any path.
 impl Places for () {
     fn is_under(&self, _: &str, _: &str, _: &[PathBuf]) -> Option<bool> {
         None
     }
 }
 
-/// Who calls.
+/// The caller.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Caller<'c> {
-    /// Whose request it is, as the transport says. `None` where nobody knows.
+    /// The principal, according to the transport. `None` if it is unknown.
     pub principal: Option<&'c str>,
-    /// The profile that the owner gave the entry through which the call came. `None` where there is
-    /// none.
+    /// The profile of the client entry, which the owner chose. `None` if there is none.
     pub profile: Option<&'c str>,
 }
 
-/// One call that is to be judged.
+/// One call to judge.
 #[derive(Clone, Copy)]
 pub struct Call<'c> {
-    /// Who calls.
+    /// The caller.
     pub caller: Caller<'c>,
     /// The arguments as they would be sent.
     pub arguments: &'c Map<String, Value>,
-    /// Who knows the file system.
+    /// The file system.
     pub places: &'c dyn Places,
-    /// Who knows what was before.
+    /// The earlier calls.
     pub history: &'c dyn History,
-    /// When, where the owner is. `None` where nobody knows.
+    /// The owner's local time. `None` if it is unknown.
     pub at: Option<LocalTime>,
 }
 
-/// What becomes of a call, and why.
+/// The verdict on a call, and the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decision {
-    /// What becomes of it.
+    /// The verdict.
     pub verdict: Verdict,
-    /// The rule that says so; `None` where none did, and the default of the effect counts.
+    /// The rule that decided; `None` if none did, and the default of the effect counts.
     pub rule: Option<Arc<str>>,
-    /// The owner's reason, as the rule has it.
+    /// The owner's reason in the rule.
     pub why: Option<Arc<str>>,
-    /// How the rule wants the owner to be asked, where it asks.
+    /// How the rule asks the owner, if it asks.
     pub ask: AskTerms,
-    /// What the rule measured, for whoever decides.
+    /// What the rule measured, for the person who decides.
     pub measured: Option<Arc<str>>,
 }
 
@@ -104,38 +102,38 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// Reads rules. `folder` says which folder of this machine a text means, with variables and
-    /// relative to the file.
+    /// Reads rules. `folder` resolves a text in the file to a folder of this machine, with
+    /// variables and relative to the file.
     ///
     /// # Errors
-    /// [`Problems`]: everything that is wrong, with its places.
+    /// [`Problems`]: everything that is wrong, with its position.
     pub fn parse(text: &str, folder: &dyn Fn(&str) -> Result<PathBuf, String>) -> Result<Self, Problems> {
         read::read(text.strip_prefix('\u{feff}').unwrap_or(text), folder)
     }
 
-    /// The rules as they concern one tool. It is worth keeping: what can be decided beforehand is.
+    /// The rules for one tool. The result should be kept, since it contains everything that can be
+    /// decided in advance.
     pub fn for_tool(self: &Arc<Self>, tool: &ToolPath, trusted: TrustedEffect) -> ToolPolicy {
         self.for_tool_but(tool, trusted, &Broken::default())
     }
 
-    /// The same where the list of the tool's server has made some conditions meaningless.
+    /// The same, with the conditions that make no sense with the tool's list.
     pub fn for_tool_but(self: &Arc<Self>, tool: &ToolPath, trusted: TrustedEffect, broken: &Broken) -> ToolPolicy {
         ToolPolicy::new(self.clone(), tool, trusted, broken)
     }
 
-    /// What stands in the file as tests.
+    /// The tests in the file.
     pub fn tests(&self) -> &[TestRow] {
         &self.tests
     }
 
-    /// Whether there are calls about which a person is to be asked.
+    /// Whether a person may have to be asked about calls.
     pub fn asks(&self) -> bool {
         let asks = self.defaults.contains(&Verdict::Ask) || self.rules.iter().any(|rule| rule.verdict == Verdict::Ask);
         asks || self.pins.is_some()
     }
 
-    /// What is wrong where there is no webhook: the first rule that wants the owner to be told by
-    /// one.
+    /// The error if there is no webhook: the first rule that wants to tell the owner by one.
     pub fn wants_webhook(&self) -> Option<Problem> {
         let names = |rule: &&Rule| rule.ask.who.is_some_and(|ways| ways.has(AskWay::Webhook));
         let rule = self.rules.iter().find(names)?;
@@ -150,12 +148,12 @@ impl Policy {
         self.rules.len()
     }
 
-    /// The labels that a run carries once it has an answer of this tool.
+    /// The labels that a run carries after an answer of this tool.
     pub fn labels_of(&self, tool: &ToolPath) -> Labels {
         self.labels.of(tool)
     }
 
-    /// What these labels are called.
+    /// The names of these labels.
     pub fn label_names(&self, labels: Labels) -> impl Iterator<Item = &str> {
         self.labels.names(labels)
     }
@@ -191,8 +189,8 @@ impl Policy {
         self.pins.as_ref().is_some_and(|pins| pins.has_server(name))
     }
 
-    /// How long a principal carries the labels of their runs; `None` where each run carries its own
-    /// alone.
+    /// How long a principal carries the labels of their runs; `None` if only each run carries its
+    /// own.
     pub fn memory(&self) -> Option<Duration> {
         self.labels.memory
     }
@@ -202,7 +200,7 @@ impl Policy {
     }
 }
 
-/// Folders that are taken as they are written: for rules without a file.
+/// Folders are taken literally: for rules without a file.
 ///
 /// # Errors
 /// The folder is relative.

@@ -1,5 +1,5 @@
-//! Random rules and calls: the decisions are those of an evaluator that is too simple to be wrong,
-//! and the rules keep their promises.
+//! Random rules and calls: the decisions equal those of an evaluator that is too simple to be
+//! wrong, and the rules keep their promises.
 
 use std::{collections::BTreeSet, path::PathBuf, sync::Arc};
 
@@ -9,8 +9,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{AtMost, Call, Caller, Gate, History, Labels, Measure, Places, Policy, absolute_folder};
 
-/// Paths below `/out` are under it, those that begin with a slash are not, and of others nothing is
-/// known.
+/// Paths below `/out` are in it, other absolute paths are not, and everything else is unknown.
 struct Simple;
 
 impl Places for Simple {
@@ -104,7 +103,7 @@ fn rule(random: &mut StdRng) -> SimpleRule {
 }
 
 fn written(default: Verdict, rules: &[SimpleRule]) -> String {
-    // A label must be used: the last rule uses both, and is about no tool that is called.
+    // A label must be used: the last rule uses both, and applies to no tool that is called.
     let mut text = format!("default = '{default}'\n[labels]\nlow = 'x.a'\nhigh = 'x.b'\n");
     for (at, rule) in rules.iter().enumerate() {
         text += &format!("[[rule]]\nid = 'r{at}'\nthen = '{}'\ntools = {}\n", rule.then, json!(rule.tools));
@@ -162,7 +161,7 @@ fn leaf(operator: &str, wanted: &Value, value: Option<&Value>) -> Known {
     }
 }
 
-/// Every leaf that a path leads to: `Err` where what is on the way cannot be looked into.
+/// Every value that a path leads to: `Err` if something on the way has no members.
 fn leaves<'v>(path: &str, value: &'v Value) -> Vec<Result<Option<&'v Value>, ()>> {
     if path.is_empty() {
         return vec![Ok(Some(value))];
@@ -185,7 +184,7 @@ fn leaves<'v>(path: &str, value: &'v Value) -> Vec<Result<Option<&'v Value>, ()>
     }
 }
 
-/// What is carried; nothing where nobody knows.
+/// The carried labels; `None` if they are unknown.
 type Carried<'c> = Option<&'c [&'static str]>;
 
 struct WithLabels<'c>(&'c Policy, Carried<'c>);
@@ -347,7 +346,7 @@ fn carrying_a_label_never_allows_more() {
         for carried in [Some(vec!["low"]), Some(vec!["low", "high"]), None] {
             case.carried = carried;
             let after = case.decide();
-            // Only where no rule denied, a rule that asks can come before a default that denies.
+            // Only if no rule denied, a rule that asks can come before a default that denies.
             assert!(after >= before || case.default == Verdict::Deny, "seed {seed}: {before} became {after}");
             assert!(after != Verdict::Allow || before == Verdict::Allow, "seed {seed}: {before} became {after}");
             stricter += usize::from(after > before);
@@ -362,7 +361,7 @@ fn dropping_an_argument_never_allows_more() {
     let mut stricter = 0;
     for seed in 0..10_000 {
         let mut case = Case::random(seed);
-        // These two ask for what is not there, and say so.
+        // These two ask for something that does not exist, and say so.
         case.rules.retain(|rule| {
             let has = |wanted: &str| rule.conditions.iter().any(|(_, operator, _)| operator == wanted);
             if rule.then == Verdict::Allow { !has("absent") } else { !has("present") }
@@ -376,8 +375,8 @@ fn dropping_an_argument_never_allows_more() {
                 after != Verdict::Allow || before == Verdict::Allow,
                 "seed {seed} without {name}: {before} became {after}"
             );
-            // A rule that denied still does; only where none did, a rule that asks can come before
-            // a default that denies.
+            // A rule that denied still does; only if none did, a rule that asks can come before a
+            // default that denies.
             assert!(after >= before || case.default == Verdict::Deny, "seed {seed} without {name}");
             stricter += usize::from(after > before);
             case.arguments.insert(name, dropped);
@@ -386,13 +385,13 @@ fn dropping_an_argument_never_allows_more() {
     assert!(stricter > 100, "{stricter}");
 }
 
-/// An explanation looks at one rule after the other, without an index.
+/// An explanation evaluates one rule after the other, without an index.
 #[test]
 fn hundreds_of_rules_are_decided_as_one_after_the_other() {
     let mut seen = BTreeSet::new();
     for seed in 0..12 {
         let random = &mut StdRng::seed_from_u64(seed);
-        // Hardly any of them matches: else the first ones would decide everything.
+        // Few of them match, or else the first ones would decide everything.
         let rules: String = (0..300)
             .map(|at| {
                 let then = Verdict::ALL[random.random_range(0..3)];

@@ -11,7 +11,7 @@ use crate::{
     hours::Hours,
 };
 
-/// What a rule says, and of which calls.
+/// A rule: which calls it matches, and its verdict.
 #[derive(Debug)]
 pub(crate) struct Rule {
     pub(crate) id: Arc<str>,
@@ -27,20 +27,20 @@ pub(crate) struct Rule {
     pub(crate) principals: Option<Vec<Glob>>,
     pub(crate) profiles: Option<Vec<Glob>>,
     pub(crate) hours: Option<Vec<Hours>>,
-    /// What the run or its principal must carry, one of these. None: whatever it carries.
+    /// The run or its principal must carry one of these labels. None: any labels.
     pub(crate) carries: Labels,
-    /// What must have succeeded before.
+    /// The call that must have succeeded before.
     pub(crate) after: Option<Gate>,
     /// What is counted first.
     pub(crate) measure: Option<Arc<Measure>>,
     /// How many calls it lets pass.
     pub(crate) at_most: Option<AtMost>,
-    /// Those that ask the file system last.
+    /// Conditions that need the file system come last.
     pub(crate) conditions: Vec<Condition>,
 }
 
 impl Rule {
-    /// Whether calls of this tool can be meant at all.
+    /// Whether the rule can apply to calls of this tool at all.
     pub(crate) fn concerns(&self, tool: &ToolPath, trusted: TrustedEffect) -> bool {
         let is_named = |globs: &Vec<ToolGlob>| globs.iter().any(|glob| glob.matches(tool));
         self.tools.as_ref().is_none_or(is_named)
@@ -48,7 +48,7 @@ impl Rule {
             && (!self.destructive || trusted.is_destructive())
     }
 
-    /// Whether this caller is meant.
+    /// Whether the rule applies to this caller.
     pub(crate) fn concerns_caller(&self, caller: &Caller<'_>) -> Truth {
         let principal = match (&self.principals, caller.principal) {
             (None, _) => Truth::True,
@@ -57,14 +57,14 @@ impl Rule {
         };
         let profile = match (&self.profiles, caller.profile) {
             (None, _) => Truth::True,
-            // The owner gives profiles: who has none has none.
+            // The owner assigns profiles: a caller without one has none.
             (Some(_), None) => Truth::False,
             (Some(globs), Some(name)) => globs.iter().any(|glob| glob.matches(name)).into(),
         };
         principal.and(profile)
     }
 
-    /// Whether this moment is meant.
+    /// Whether the rule applies at this moment.
     pub(crate) fn concerns_time(&self, at: Option<LocalTime>) -> Truth {
         match (&self.hours, at) {
             (None, _) => Truth::True,
@@ -73,7 +73,7 @@ impl Rule {
         }
     }
 
-    /// Whether a condition of this truth counts as met.
+    /// Whether a condition with this result counts as met.
     pub(crate) fn takes(&self, truth: Truth) -> bool {
         match self.verdict {
             Verdict::Allow => truth == Truth::True,
@@ -81,7 +81,7 @@ impl Rule {
         }
     }
 
-    /// Whether what is carried is meant.
+    /// Whether the rule applies with these labels.
     pub(crate) fn concerns_carried(&self, history: &dyn History) -> Truth {
         if self.carries.is_empty() {
             return Truth::True;
@@ -89,8 +89,8 @@ impl Rule {
         history.carries(self.carries).map_or(Truth::Unknown, Truth::from)
     }
 
-    /// Whether the earlier call leaves it as it is, where all else matches: a rule that allows does
-    /// so once there was one, and one that denies or asks does so until then.
+    /// Whether the rule applies given the earlier call, if everything else matches: a rule that
+    /// allows applies once there was one, and one that denies or asks applies until then.
     pub(crate) fn concerns_gate(&self, call: &Call<'_>) -> Truth {
         let Some(gate) = &self.after else { return Truth::True };
         let passed = gate.values(call.arguments).and_then(|values| call.history.has_passed(gate, &values));
@@ -98,22 +98,23 @@ impl Rule {
         if self.verdict == Verdict::Allow { passed } else { !passed }
     }
 
-    /// What is counted first; `None` where that is not known.
+    /// The measured count; `None` if it is not known.
     pub(crate) fn measured(&self, call: &Call<'_>) -> Option<u64> {
         let measure = self.measure.as_ref()?;
         call.history.measured(&self.id, measure, measure.arguments(call.arguments)?)
     }
 
-    /// Whether that leaves it as it is: a rule that allows does so up to the highest count, and one
-    /// that denies or asks does so above it.
+    /// Whether the rule applies with that count: a rule that allows does so up to the highest
+    /// count, and one that denies or asks does so above it.
     pub(crate) fn concerns_measure(&self, call: &Call<'_>) -> Truth {
         let Some(measure) = &self.measure else { return Truth::True };
         let passes = self.measured(call).map_or(Truth::Unknown, |count| Truth::from(count <= measure.max));
         if self.verdict == Verdict::Allow { passes } else { !passes }
     }
 
-    /// Whether the count leaves it as it is, where all else matches: a rule that allows does so as
-    /// long as there is room, and one that denies or asks does so when there is none.
+    /// Whether the rule applies with this number of calls, if everything else matches: a rule that
+    /// allows does so as long as there is room, and one that denies or asks does so when there is
+    /// none.
     pub(crate) fn concerns_count(&self, history: &dyn History) -> Truth {
         let Some(at_most) = self.at_most else { return Truth::True };
         let room = history.has_room(&self.id, at_most).map_or(Truth::Unknown, Truth::from);
@@ -127,8 +128,8 @@ impl Rule {
         }
     }
 
-    /// Whether it certainly decides every call that `other` matches. It may say no where the answer
-    /// is yes.
+    /// Whether it certainly decides every call that `other` matches. It may return false although
+    /// it does.
     pub(crate) fn covers(&self, other: &Self) -> bool {
         let tools = match (&self.tools, &other.tools) {
             (None, _) => true,

@@ -1,7 +1,7 @@
-//! What a tool's schema says of an argument that a rule names.
+//! What a tool's schema says about an argument in a rule.
 //!
-//! Schemas are a server's text: the work on one is bounded, and where a schema says too little, or
-//! says it in a way that is not understood here, the answer is that nothing is certain.
+//! Schemas come from servers: the work for one is bounded, and if a schema says too little, or says
+//! it in a way that is not understood here, the answer is that nothing is certain.
 
 use std::{cell::Cell, collections::BTreeSet, fmt};
 
@@ -9,12 +9,13 @@ use serde_json::{Map, Value};
 
 use crate::argument::Segment;
 
-/// The most schemas that are looked at for one argument.
+/// The most schemas that are examined for one argument.
 const MAX_SEEN: usize = 2_000;
-/// The most schemas inside each other, references among them.
+/// The deepest nesting of schemas, including references.
 const MAX_DEPTH: usize = 32;
 
-/// Keywords by which a schema may admit names that it does not list, beside `additionalProperties`.
+/// Keywords by which a schema may admit names that it does not list, besides
+/// `additionalProperties`.
 const OPENING: [&str; 10] = [
     "unevaluatedProperties",
     "patternProperties",
@@ -93,20 +94,20 @@ impl fmt::Display for Types {
     }
 }
 
-/// What a schema says of an argument.
+/// What a schema says about an argument.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Declared<'s> {
     /// Nothing that is certain.
     Unsure,
-    /// There is none of this name; these are there in its place.
+    /// There is no such name; these exist in its place.
     Absent { name: String, known: BTreeSet<&'s str> },
-    /// What leads there is a value of these types, without members or elements.
+    /// The path goes through a value of these types, which has no members or elements.
     NoWay { types: Types },
     /// It has one of these types and, where the schema lists them, one of these values.
     Value { types: Types, values: Option<Vec<&'s Value>> },
 }
 
-/// What `schema` says of the argument at the end of a path.
+/// What `schema` says about the argument at the end of a path.
 pub(crate) fn declared<'s>(schema: &'s Map<String, Value>, segments: &[Segment]) -> Declared<'s> {
     let walk = Walk { root: schema, left: Cell::new(MAX_SEEN) };
     let Some((first, rest)) = segments.split_first() else { return Declared::Unsure };
@@ -145,7 +146,7 @@ pub(crate) fn declared<'s>(schema: &'s Map<String, Value>, segments: &[Segment])
     if walk.is_spent() { Declared::Unsure } else { Declared::Value { types, values } }
 }
 
-/// The schemas of a member, among all that say something of the object; or why there are none.
+/// The schemas of a member, from all schemas of the object; or why there are none.
 fn member<'s>(layers: &[&'s Map<String, Value>], name: &str) -> Result<Vec<&'s Value>, Declared<'s>> {
     let properties = || layers.iter().filter_map(|layer| layer.get("properties")?.as_object());
     let found: Vec<&Value> = properties().filter_map(|properties| properties.get(name)).collect();
@@ -188,12 +189,12 @@ impl<'s> Walk<'s> {
         left > 1 && depth <= MAX_DEPTH
     }
 
-    /// Whether something was left out, so that nothing is certain.
+    /// Whether something was skipped, so that nothing is certain.
     fn is_spent(&self) -> bool {
         self.left.get() == 0
     }
 
-    /// The schema and all that it is put together from.
+    /// The schema and all its parts.
     fn layers(&self, schema: &'s Value, depth: usize, layers: &mut Vec<&'s Map<String, Value>>) {
         if let Value::Object(schema) = schema {
             self.layers_of(schema, depth, layers);
@@ -256,7 +257,7 @@ impl<'s> Walk<'s> {
         types
     }
 
-    /// The values that are listed, where all of them are.
+    /// The listed values, if all of them are listed.
     fn values(&self, schema: &'s Value, depth: usize) -> Option<Vec<&'s Value>> {
         let schema = schema.as_object()?;
         if !self.spend(depth) {
@@ -279,7 +280,7 @@ impl<'s> Walk<'s> {
         Some(parts.iter().map(|part| self.values(part, depth + 1)).collect::<Option<Vec<_>>>()?.concat())
     }
 
-    /// What a reference within the schema leads to.
+    /// The target of a reference within the schema.
     fn target(&self, schema: &'s Map<String, Value>) -> Option<&'s Value> {
         let pointer = schema.get("$ref")?.as_str()?.strip_prefix("#/")?;
         let (first, rest) = pointer.split_once('/').map_or((pointer, ""), |(first, rest)| (first, rest));

@@ -1,4 +1,4 @@
-//! Rules that never decide anything, because another decides all that they match.
+//! Finds rules that never decide anything, because another rule decides all calls that they match.
 
 use belljar_model::{Position, Verdict};
 
@@ -7,13 +7,13 @@ use crate::{
     rule::Rule,
 };
 
-/// A fault for each rule that another one makes useless.
+/// An error for each rule that another one makes useless.
 pub(crate) fn find(rules: &[Rule], text: &str) -> Vec<Located> {
     let shadowed = rules.iter().enumerate().filter_map(|(at, rule)| {
         let shadows = |(other_at, other): &(usize, &Rule)| {
             let comes_first = *other_at < at;
             let binds = match (other.verdict, rule.verdict) {
-                // A deny binds wherever it stands; of two, the first is the one that is named.
+                // A deny always binds; of two, the first one is reported.
                 (Verdict::Deny, Verdict::Deny) => comes_first,
                 (Verdict::Deny, _) => true,
                 (_, Verdict::Deny) => false,

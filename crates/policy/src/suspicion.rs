@@ -1,8 +1,8 @@
-//! Text in a tool's definition that speaks to the model instead of saying what the tool does, and
-//! characters in it that a person does not see.
+//! Finds text in a tool's definition that addresses the model instead of describing the tool, and
+//! characters that a person does not see.
 //!
-//! It is a warning for the owner, who may know the server: nothing is ever changed or left out. And
-//! it is not a wall: whoever wants to mislead a model finds other words.
+//! It is a warning for the owner, who may know the server: nothing is ever changed or left out. It
+//! does not stop an attacker, who can find other words.
 
 use std::{collections::BTreeSet, sync::LazyLock};
 
@@ -13,7 +13,7 @@ use belljar_model::{
 use regex::{Regex, RegexBuilder};
 use serde_json::Value;
 
-/// Something in a definition that its owner should look at.
+/// Something in a definition that its owner should check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Suspicion {
     /// Where: `description`, or a pointer such as `inputSchema/properties/path/description`.
@@ -22,14 +22,13 @@ pub struct Suspicion {
     pub problem: String,
 }
 
-/// The most texts of one definition that are looked at, and the most suspicions that are told of
-/// it.
+/// The most texts of one definition that are examined, and the most findings that are reported.
 const MAX_TEXTS: usize = 5_000;
 const MAX_TOLD: usize = 5;
-/// Characters of what was found that are shown.
+/// Characters of a finding that are shown.
 const SHOWN: usize = 80;
 
-/// Ways of speaking to a model, each with what it does.
+/// Phrases that address a model, each with their purpose.
 const PHRASES: [(&str, &str); 7] = [
     (
         r"\b(ignore|disregard|forget|override|bypass)\b[^.]{0,30}\b(previous|prior|earlier|preceding|above|other|system|existing|your)\b[^.]{0,20}\b(instructions?|prompts?|rules|guidelines|guardrails|directives?|messages?)\b",
@@ -66,7 +65,7 @@ static MATCHERS: LazyLock<Vec<(Regex, &'static str)>> = LazyLock::new(|| {
     PHRASES.iter().filter_map(matcher).collect()
 });
 
-/// What is suspicious in a definition. The work is bounded by its texts.
+/// What is suspicious in a definition. The work is bounded by the length of its texts.
 pub fn suspicions(definition: &ToolDefinition) -> Vec<Suspicion> {
     let mut found = Vec::new();
     look("name", &definition.name, &mut found);
@@ -120,7 +119,7 @@ fn look(place: &str, text: &str, found: &mut Vec<Suspicion>) {
         let more = if hidden.len() > some.len() { ", …" } else { "" };
         tell(format!("it has invisible characters: {}{more}", some.join(", ")));
     }
-    // What is hidden between letters hides no words.
+    // A hidden character between letters does not hide a phrase.
     let plain: String = display::glyphs(text)
         .filter_map(|glyph| match glyph {
             Glyph::Plain(character) => Some(character),

@@ -1,4 +1,4 @@
-//! The tests that stand in the file: a call, and what must become of it.
+//! The tests in the file: a call, and its expected verdict.
 
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
@@ -10,33 +10,33 @@ use crate::{Assumed, Broken, Call, Caller, LocalTime, Places, Policy};
 /// One `[[test]]`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TestRow {
-    /// Where it stands.
+    /// Its position.
     pub position: Position,
     pub(crate) offset: usize,
     /// The tool that is called.
     pub call: ToolPath,
     /// With these arguments.
     pub arguments: Map<String, Value>,
-    /// What the tool is taken for, whatever is known of it.
+    /// The tool's assumed effect, whatever is known of it.
     pub effect: Option<Effect>,
-    /// Who calls.
+    /// The caller.
     pub principal: Option<String>,
-    /// Through what.
+    /// The profile.
     pub profile: Option<String>,
-    /// What was before.
+    /// The earlier calls.
     pub assumed: Assumed,
-    /// When.
+    /// The time.
     pub at: Option<LocalTime>,
-    /// What must become of it.
+    /// The expectation.
     pub expect: Expectation,
 }
 
-/// What must become of a call.
+/// The expected result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Expectation {
     /// The verdict.
     pub verdict: Verdict,
-    /// What must have decided, where the row says it.
+    /// What must have decided, if the test says so.
     pub by: Option<DecidedBy>,
 }
 
@@ -50,9 +50,8 @@ pub enum DecidedBy {
 }
 
 impl TestRow {
-    /// What is wrong, if the row does not hold. `known` is what the tool is trusted to do, where
-    /// that is known, else it is external; `broken` is what its server's list leaves without
-    /// meaning.
+    /// What is wrong, if the test fails. `known` is the tool's trusted effect, if known, else it is
+    /// external; `broken` has the conditions that make no sense with its server's list.
     pub fn run(
         &self,
         policy: &Arc<Policy>,

@@ -1,6 +1,6 @@
-//! The rules that concern one tool, in the form in which they are decided: each argument is looked
-//! up once, rules that its value excludes are passed over (`index.rs`), rules that deny come first,
-//! and what asks the file system comes last within a rule.
+//! The rules for one tool, prepared for decisions: each argument is looked up once, rules that its
+//! value excludes are skipped (`index.rs`), rules that deny come first, and conditions that need
+//! the file system come last within a rule.
 
 use std::sync::{Arc, OnceLock};
 
@@ -14,7 +14,7 @@ use crate::{
     rule::Rule,
 };
 
-/// The rules that concern one tool.
+/// The rules for one tool.
 #[derive(Debug)]
 pub struct ToolPolicy {
     policy: Arc<Policy>,
@@ -22,12 +22,12 @@ pub struct ToolPolicy {
     default: Verdict,
     /// The arguments that conditions look at.
     paths: Vec<ArgumentPath>,
-    /// Those that deny first, and else in the order of the file.
+    /// Rules that deny come first, otherwise in the order of the file.
     pub(crate) rules: Vec<Compiled>,
     checks: Vec<Check>,
     asks_places: bool,
     broken: Broken,
-    /// Made for the first decision: of many a tool it is asked only whether anybody may call it.
+    /// Built for the first decision: many tools are only checked for whether anybody may call them.
     index: OnceLock<Index>,
 }
 
@@ -40,26 +40,26 @@ pub(crate) struct Compiled {
     counts: bool,
     has_hours: bool,
     carries: bool,
-    /// Whether it asks for an earlier call, or for one that is made first.
+    /// Whether it requires an earlier call, or a measuring call.
     has_gate: bool,
     checks: std::ops::Range<usize>,
 }
 
 impl Compiled {
-    /// Whether nothing but the tool and the caller decides.
+    /// Whether only the tool and the caller decide.
     fn is_unconditional(&self) -> bool {
         self.checks.is_empty() && !self.counts && !self.has_hours && !self.carries && !self.has_gate
     }
 }
 
-/// One thing to look at.
+/// A single check.
 #[derive(Debug)]
 enum Check {
     /// An operator on an argument that was looked up.
     Found { path: usize, operator: Operator },
-    /// A condition on elements of lists, by its place in its rule.
+    /// A condition on elements of lists, by its position in its rule.
     Each { condition: usize },
-    /// A condition to which the server's list leaves no meaning.
+    /// A condition that makes no sense with the server's list.
     Broken,
 }
 
@@ -88,7 +88,7 @@ impl ToolPolicy {
                 let operators = conditions.operators.iter().cloned();
                 checks.extend(operators.map(|operator| Check::Found { path, operator }));
             }
-            // The sort is stable: what costs nothing stays in order.
+            // The sort is stable: cheap checks stay in order.
             checks[from..].sort_by_key(|check| match check {
                 Check::Found { operator, .. } => operator.asks_places(),
                 Check::Each { condition } => rule.conditions[*condition].asks_places(),
@@ -122,7 +122,7 @@ impl ToolPolicy {
         }
     }
 
-    /// What becomes of a call.
+    /// The verdict on a call.
     pub fn decide(&self, call: &Call<'_>) -> Decision {
         let found: Vec<Found<'_>> = self.paths.iter().map(|path| path.find(call.arguments)).collect();
         let decides = |compiled: &&Compiled| {
@@ -130,7 +130,7 @@ impl ToolPolicy {
             rule.takes(self.truth(compiled, rule, &found, call))
         };
         let candidates = self.index.get_or_init(|| self.indexed()).candidates(&found);
-        // Bits behind the last rule are those of none.
+        // Bits behind the last rule are unused.
         let decided_by = candidates.filter_map(|at| self.rules.get(at)).find(decides);
         self.decision(decided_by).measured_for(decided_by.map(|compiled| &self.policy.rules[compiled.rule]), call)
     }
@@ -149,8 +149,8 @@ impl ToolPolicy {
         Index::new(self.rules.len(), self.rules.iter().enumerate().flat_map(of_rule))
     }
 
-    /// What becomes of every call of this caller, or of anybody's where none is given, whatever its
-    /// arguments, where that is certain.
+    /// The verdict on every call of this caller, or of anybody if none is given, with any
+    /// arguments, if that is certain.
     pub fn decide_whatever(&self, caller: Option<&Caller<'_>>) -> Option<Decision> {
         let (mut is_certain, mut may_be_milder) = (true, false);
         for compiled in &self.rules {
@@ -162,7 +162,7 @@ impl ToolPolicy {
             let is_for_all = !compiled.names_callers || caller.is_some();
             match (compiled.verdict, compiled.is_unconditional() && is_for_all) {
                 (Verdict::Deny, true) => return Some(self.decision(Some(compiled))),
-                // Those that deny came before.
+                // Rules that deny came before.
                 (_, true) => return is_certain.then(|| self.decision(Some(compiled))),
                 (verdict, false) => {
                     is_certain = false;
@@ -170,40 +170,39 @@ impl ToolPolicy {
                 }
             }
         }
-        // Rules that only deny make nothing milder than a default that denies.
+        // A rule that only denies never relaxes a default that denies.
         let is_denied = !may_be_milder && self.default == Verdict::Deny;
         (is_certain || is_denied).then(|| self.decision(None))
     }
 
-    /// Whether a decision may ask the file system, which takes its time.
+    /// Whether a decision may need the file system, which takes time.
     pub fn asks_places(&self) -> bool {
         self.asks_places
     }
 
-    /// Whether a decision may ask for the time.
+    /// Whether a decision may need the time.
     pub fn asks_time(&self) -> bool {
         self.rules.iter().any(|compiled| compiled.has_hours)
     }
 
-    /// Whether a decision may ask how many calls there were.
+    /// Whether a decision may need the number of calls.
     pub fn counts(&self) -> bool {
         self.rules.iter().any(|compiled| compiled.counts)
     }
 
-    /// Whether a decision may want a call to be made first.
+    /// Whether a decision may need a measuring call.
     pub fn measures(&self) -> bool {
         self.rules.iter().any(|compiled| self.policy.rules[compiled.rule].measure.is_some())
     }
 
-    /// Whether a decision may depend on anything but the call: on when it is made, and on what was
-    /// called before.
+    /// Whether a decision may depend on more than the call: on the time, or on earlier calls.
     pub fn depends_on_the_moment(&self) -> bool {
         let depends =
             |compiled: &Compiled| compiled.counts || compiled.has_hours || compiled.carries || compiled.has_gate;
         self.rules.iter().any(depends)
     }
 
-    /// Whether a decision may ask what is carried.
+    /// Whether a decision may need the carried labels.
     pub fn asks_labels(&self) -> bool {
         self.rules.iter().any(|compiled| compiled.carries)
     }
@@ -216,7 +215,7 @@ impl ToolPolicy {
         &self.server
     }
 
-    /// Whether the server's list leaves no meaning to a condition.
+    /// Whether a condition makes no sense with the server's list.
     pub(crate) fn is_broken(&self, rule: usize, condition: usize) -> bool {
         self.broken.has(rule, condition)
     }
@@ -262,7 +261,7 @@ impl ToolPolicy {
                 truth = truth.and(rule.concerns_measure(call));
             }
         }
-        // Asked last: a call counts only where all else matches.
+        // Checked last: a call counts only if everything else matches.
         if compiled.counts && rule.takes(truth) {
             truth = truth.and(rule.concerns_count(call.history));
         }
@@ -271,7 +270,7 @@ impl ToolPolicy {
 }
 
 impl Decision {
-    /// The same with what the rule that decided has measured.
+    /// The same with what the deciding rule has measured.
     pub(crate) fn measured_for(self, rule: Option<&Rule>, call: &Call<'_>) -> Self {
         let said = |rule: &Rule| Some(rule.measure.as_ref()?.said(rule.measured(call)).into());
         Self { measured: rule.and_then(said), ..self }

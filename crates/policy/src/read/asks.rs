@@ -1,4 +1,4 @@
-//! `ask` of a rule.
+//! Reads `ask` of a rule.
 
 use belljar_model::{AskWay, AskWays, Verdict, parse_duration};
 use belljar_tree::{Entry, Node, Value};
@@ -12,7 +12,7 @@ use crate::{
 const KEYS: &[&str] = &["who", "expires"];
 
 impl Reader<'_> {
-    /// How a rule of this verdict wants the owner to be asked.
+    /// How a rule with this verdict asks the owner.
     pub(super) fn ask(&mut self, entry: &Entry, verdict: Option<Verdict>) -> AskTerms {
         let mut terms = AskTerms::default();
         let Value::Table(entries) = &entry.node.value else {

@@ -1,4 +1,4 @@
-//! What stands below `args` of a rule.
+//! Reads the conditions below `args` of a rule.
 
 use std::sync::Arc;
 
@@ -16,8 +16,7 @@ use crate::{
 const KEYS: &[&str] =
     &["is", "in", "not_in", "min", "max", "under", "not_under", "matches", "longer_than", "absent", "present"];
 
-/// The most bytes of a compiled pattern, and of what its search may cache: some fifty classes of
-/// Unicode.
+/// The most bytes of a compiled pattern and of its cache: some fifty classes of Unicode.
 const PATTERN_BYTES: usize = 1024 * 1024;
 /// The most nesting of a pattern.
 const PATTERN_DEPTH: u32 = 50;
@@ -165,8 +164,8 @@ impl Reader<'_> {
         (self.faults.len() == before).then(|| folders.into())
     }
 
-    /// The pattern alone is compiled first: one that closes a group which it did not open must not
-    /// escape what is put around it.
+    /// The pattern is first compiled alone: an unbalanced closing parenthesis must not escape the
+    /// group around it.
     fn pattern(&mut self, field: &str, node: &Node) -> Option<Arc<Pattern>> {
         let Some(written) = node.text() else {
             self.expected(field, "a regular expression in a string", node);
@@ -190,7 +189,7 @@ impl Reader<'_> {
     }
 }
 
-/// Why no value can meet all of them, or one says nothing beside another.
+/// Why no value can meet all of them, or one of them is redundant.
 fn contradiction(operators: &[Operator]) -> Option<String> {
     let has = |wanted: fn(&Operator) -> bool| operators.iter().any(wanted);
     if has(|operator| matches!(operator, Operator::Absent)) && operators.len() > 1 {

@@ -1,4 +1,4 @@
-//! `after`, `within`, `same` and `measure` of a rule.
+//! Reads `after`, `within`, `same` and `measure` of a rule.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::{
 const MEASURE_KEYS: &[&str] = &["tool", "arguments", "count", "max"];
 
 impl Reader<'_> {
-    /// The earlier call for which a rule asks.
+    /// The earlier call that a rule requires.
     pub(super) fn gate(&mut self, rule: &Arc<str>, entries: &[Entry]) -> Option<Gate> {
         let of = |key: &str| entries.iter().find(|entry| entry.key == key);
         let (after, within, same) = (of("after"), of("within"), of("same"));
@@ -116,7 +116,7 @@ impl Reader<'_> {
         Some(Measure { tool, offset, arguments, count: count?, max: max? })
     }
 
-    /// Looks at the names in braces.
+    /// Checks the names in braces.
     fn placeholders(&mut self, node: &Node) {
         match &node.value {
             Value::String(text) => {

@@ -1,4 +1,4 @@
-//! `[labels]`, and `carries` of rules and tests.
+//! Reads `[labels]`, and `carries` of rules and tests.
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -98,7 +98,7 @@ impl Reader<'_> {
         globs
     }
 
-    /// A label for which no rule asks does nothing.
+    /// A label that no rule asks about does nothing.
     pub(super) fn check_labels(&mut self, labels: &LabelRules, rules: &[Rule]) {
         let asked = rules.iter().fold(Labels::default(), |all, rule| all.and(rule.carries));
         let used: BTreeSet<&str> = labels.names(asked).collect();

@@ -1,8 +1,8 @@
-//! From the text to the rules: everything that is wrong is found at once, each with its place.
+//! Reads the rules from text: all errors are found at once, each with its position.
 //!
-//! `rules` reads `[[rule]]`, `conditions` what stands below `args`, `asks` how the owner is asked,
-//! `labels` reads `[labels]`, `gates` what a rule asks of the time before, and `tests` reads
-//! `[[test]]`; `values` is what a single value comes to.
+//! `rules` reads `[[rule]]`, `conditions` the keys below `args`, `asks` how the owner is asked,
+//! `labels` reads `[labels]`, `gates` the conditions on earlier calls, and `tests` reads
+//! `[[test]]`; `values` reads single values.
 
 mod asks;
 mod conditions;
@@ -27,20 +27,20 @@ use crate::{
     shadow,
 };
 
-/// The most brackets and dots that may be open at a place. Rules need six; a tree is dropped by
-/// recursion.
+/// The most brackets and dots that may be open at one place. Rules need six; a tree is dropped
+/// recursively.
 const DEPTH: usize = 32;
 
 const KEYS: &[&str] = &["default", "labels", "pin", "rule", "test"];
 const DEFAULT_KEYS: &[&str] = &["read_only", "mutating", "external"];
 
-/// The most rules, and the most tests. A thousand of them are decided in microseconds; more have
-/// been generated, and not been read.
+/// The most rules, and the most tests. A thousand of them are decided in microseconds; larger files
+/// are generated, and nobody reads them.
 const MAX_RULES: usize = 4096;
 /// The most entries of one list.
 const MAX_ENTRIES: usize = 1024;
 
-/// What reading needs and finds.
+/// The state while reading, and the errors found.
 struct Reader<'r> {
     folder: &'r dyn Fn(&str) -> Result<PathBuf, String>,
     faults: Vec<Located>,
@@ -127,7 +127,7 @@ impl Reader<'_> {
         self.fault(node.offset, ProblemKind::Expected { field: field.to_owned(), expected, found });
     }
 
-    /// The verdicts where no rule decides, in the order of `Effect::ALL`.
+    /// The verdicts if no rule decides, in the order of `Effect::ALL`.
     fn defaults(&mut self, node: &Node) -> [Verdict; 3] {
         const EXPECTED: &str = "one of allow, ask, deny, or a table with read_only, mutating and external";
         match &node.value {

@@ -1,10 +1,10 @@
-//! Rules with mistakes: each is refused, with its place.
+//! Rules with errors: each is refused, with its position.
 
 use crate::{Policy, absolute_folder};
 
 const RULE: &str = "default = 'allow'\n[[rule]]\nid = 'a'\nthen = 'deny'\n";
 
-/// A rule that asks, in the lines behind the other.
+/// A rule that asks, after the other rule.
 fn asks(how: &str) -> String {
     format!("[[rule]]\nid = 'b'\nthen = 'ask'\n{how}")
 }
@@ -200,7 +200,7 @@ fn a_rule_that_can_decide_nothing_is_refused() {
         (rule("a", "allow", fs), rule("b", "ask", one), Some("rule 'b' can never decide anything: rule 'a' in line 2")),
         (rule("a", "allow", one), rule("b", "ask", fs), None),
         (rule("a", "allow", conditional), rule("b", "ask", one), None),
-        // A deny binds wherever it stands.
+        // A deny always binds.
         (
             rule("a", "allow", one),
             rule("b", "deny", fs),

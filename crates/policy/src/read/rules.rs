@@ -1,4 +1,4 @@
-//! `[[rule]]`.
+//! Reads `[[rule]]`.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -35,7 +35,7 @@ const KEYS: &[&str] = &[
     "why",
 ];
 
-/// The most characters of an id: it stands in errors and in records of calls.
+/// The most characters of an id, which appears in errors and in records of calls.
 const ID_CHARACTERS: usize = 64;
 /// The most characters of a reason, which a model reads with each denial.
 const WHY_CHARACTERS: usize = 400;
@@ -131,7 +131,7 @@ impl Reader<'_> {
                     rule.carries = self.carried(node, labels);
                     carries = Some(entry.offset);
                 }
-                // Read when the id and the verdict are there.
+                // Read after the id and the verdict.
                 "after" | "within" | "same" | "ask" => {}
                 "measure" => rule.measure = self.measure(node).map(Arc::new),
                 "at_most" => match node.text().and_then(|text| text.parse().ok()) {

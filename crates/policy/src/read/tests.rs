@@ -1,4 +1,4 @@
-//! `[[test]]`.
+//! Reads `[[test]]`.
 
 use belljar_model::{Position, ToolPath, Verdict};
 use belljar_tree::{Entry, Node};
@@ -16,7 +16,7 @@ const KEYS: &[&str] =
     &["call", "args", "effect", "principal", "profile", "carries", "after", "measured", "at", "expect"];
 
 impl Reader<'_> {
-    /// The tests, each with the place of its expectation.
+    /// The tests, each with the position of its expectation.
     pub(super) fn tests(&mut self, node: &Node, labels: &LabelRules) -> Vec<(usize, TestRow)> {
         let tables = self.tables("test", node);
         tables.into_iter().filter_map(|(offset, entries)| self.test(offset, entries, labels)).collect()
@@ -84,7 +84,7 @@ impl Reader<'_> {
         name
     }
 
-    /// A test that expects a rule which is not there, or which decides otherwise, can never hold.
+    /// A test that expects a missing rule, or one with another verdict, can never pass.
     pub(super) fn check_test(&mut self, (offset, test): &(usize, TestRow), rules: &[Rule]) {
         for id in &test.assumed.passed {
             if !rules.iter().any(|rule| *rule.id == **id && rule.after.is_some()) {

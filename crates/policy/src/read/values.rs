@@ -1,17 +1,17 @@
-//! What the rules make of a value of the file.
+//! Reads single values of the file.
 
 use belljar_tree::{Node, Value};
 use serde_json::{Number as JsonNumber, Value as Json};
 
 use crate::number::Number;
 
-/// The value, where it is a number that can be compared.
+/// The value, if it is a number that can be compared.
 pub(super) fn number(node: &Node) -> Option<Number> {
     let whole = node.whole().map(|whole| Number::Whole(whole.into()));
     whole.or_else(|| node.float().map(Number::Float))
 }
 
-/// The value as JSON has it. Dates, and numbers that are too large, it does not have.
+/// The value as JSON, which has no dates and no numbers that are too large.
 pub(super) fn json(node: &Node) -> Option<Json> {
     Some(match &node.value {
         Value::Boolean(boolean) => Json::Bool(*boolean),
