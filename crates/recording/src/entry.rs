@@ -1,4 +1,4 @@
-//! The entries after the first: each is something that crossed between the host and the script.
+//! The entries after the first: each is something that crossed between host and script.
 
 use std::{convert::Infallible, str::FromStr as _, sync::LazyLock};
 
@@ -9,19 +9,19 @@ use serde::Serialize;
 
 use crate::format::{self, kind};
 
-/// Writing to memory does not fail. The result is there because the encoder wants one.
+/// Writing to memory does not fail. The encoder's interface needs the result.
 pub(crate) type Encoded = Result<(), encode::Error<Infallible>>;
 
 /// What crossed. Texts are slices of the recording.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Entry<'a> {
-    /// A clock was read, and read again before it went on.
+    /// A clock was read, and read again before its time changed.
     Clock {
-        /// Which.
+        /// Which clock.
         clock: Clock,
-        /// What it said, in milliseconds.
+        /// Its value, in milliseconds.
         milliseconds: u64,
-        /// How often.
+        /// How often it was read.
         count: u64,
     },
     /// The script looked into a namespace.
@@ -33,9 +33,9 @@ pub enum Entry<'a> {
     },
     /// The script asked the catalogue.
     Catalog {
-        /// What it asked.
+        /// The question.
         question: Question<'a>,
-        /// What it was told. A search is never refused.
+        /// The answer. A search is never refused.
         answer: Result<&'a str, &'a str>,
     },
     /// The script began a call.
@@ -55,16 +55,16 @@ pub enum Entry<'a> {
     Timer {
         /// Its number among the calls and timers.
         number: u64,
-        /// How long it runs.
+        /// Its duration.
         milliseconds: u32,
     },
     /// The script got the answer to a call.
     Answer {
         /// The call's number.
         number: u64,
-        /// What it got.
+        /// The answer.
         answer: Answer<'a>,
-        /// What the outcome says of the call. Nothing, of one that was never made.
+        /// What the outcome says of the call. `None` for one that was never made.
         kept: Option<Kept<'a>>,
     },
     /// The script got the end of a timer.
@@ -76,7 +76,7 @@ pub enum Entry<'a> {
     Unanswered {
         /// The call's number.
         number: u64,
-        /// What the outcome says of the call. Nothing, of one that was never made.
+        /// What the outcome says of the call. `None` for one that was never made.
         kept: Option<Kept<'a>>,
     },
     /// The run ended.
@@ -86,9 +86,9 @@ pub enum Entry<'a> {
 /// A clock that a script can read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Clock {
-    /// What time it is, since 1970.
+    /// The time since 1970.
     Wall,
-    /// How long the run has taken.
+    /// The time since the run began.
     Monotonic,
 }
 
@@ -99,7 +99,7 @@ pub enum Question<'a> {
     List(Option<&'a str>),
     /// `tools.search`.
     Search {
-        /// In words.
+        /// The words.
         query: &'a str,
         /// How many results at most.
         limit: u32,
@@ -118,7 +118,7 @@ pub enum Question<'a> {
     Plan(&'a str),
 }
 
-/// What a script got of a call.
+/// The answer to a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answer<'a> {
     /// The tool's result, as JSON.
@@ -129,15 +129,14 @@ pub enum Answer<'a> {
         message: &'a str,
         /// What to try.
         hint: Option<&'a str>,
-        /// The call was never made, because its arguments are not what the tool asks for.
+        /// The call was never made, because its arguments do not fit the tool's schema.
         is_refusal: bool,
-        /// What the owner's rules say, where the call was never made because of them: a JSON
-        /// object.
+        /// The verdict of the owner's rules, if they prevented the call: a JSON object.
         denial: Option<&'a str>,
     },
 }
 
-/// What an outcome says of a call, beside the tool's name.
+/// What an outcome says of a call, besides the tool's name.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Kept<'a> {
     /// Whether it succeeded.
@@ -155,16 +154,16 @@ pub struct End<'a> {
     pub cause: Cause<'a>,
     /// The fuel that it used.
     pub fuel: u64,
-    /// What its outcome was.
+    /// The digests of its outcome.
     pub digests: Digests,
 }
 
 /// What ended a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cause<'a> {
-    /// The script, or a limit that the same script meets again.
+    /// The script, or a limit that the same script reaches again.
     Script,
-    /// A limit on time. The same script would meet it elsewhere.
+    /// A time limit. The same script would reach it elsewhere.
     Time {
         /// The limit's name.
         limit: &'a str,
@@ -173,16 +172,16 @@ pub enum Cause<'a> {
         /// The milliseconds that had passed.
         used: u64,
     },
-    /// Whoever wanted the run.
+    /// The caller.
     Cancelled,
-    /// It waited for people alone, and was put aside: from here on it goes on later.
+    /// It waited for people alone, and was put aside: it is resumed from here later.
     Rested(Spent),
 }
 
 /// The time that a run had used when it was put aside, in microseconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Spent {
-    /// Since it began to execute, without that in which it waited for people alone.
+    /// Since it began to execute, without the time in which it waited for people alone.
     pub wall: u64,
     /// Inside the guest.
     pub computed: u64,
@@ -190,7 +189,7 @@ pub struct Spent {
     pub waited: u64,
 }
 
-/// The SHA-256 of what an outcome has, part by part, so that it can be said which part differs.
+/// The SHA-256 of each part of an outcome, so that a difference can be located.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Digests {
     /// Of the value or the error.
@@ -201,7 +200,7 @@ pub struct Digests {
     pub calls: [u8; 32],
 }
 
-/// The tools of a namespace. They are read one by one, and are not kept.
+/// The tools of a namespace, read one by one and not kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Listing<'a> {
     bytes: &'a [u8],
@@ -222,11 +221,11 @@ pub struct Property<'a> {
 }
 
 impl Digests {
-    /// Those of an outcome.
+    /// The digests of an outcome.
     pub fn of(result: &Result<JsonText, RunError>, logs: &[LogEntry], calls: &[CallRecord]) -> Self {
         let result = match result {
             Ok(value) => format::digest(value.as_str().as_bytes()),
-            // Where the script was last seen, versions may tell more or less exactly.
+            // Versions may differ in how precisely they know where the script was last seen.
             Err(error) if error.kind.is_from_outside() => {
                 of_json(&RunError { line: None, column: None, frame: None, ..error.clone() })
             }
@@ -248,7 +247,8 @@ fn of_json(part: &impl Serialize) -> [u8; 32] {
     format::digest(json_of(part).as_bytes())
 }
 
-/// Something as JSON. What has none (no part of an outcome is like that) is the empty text.
+/// Something as JSON. If that is impossible (which does not happen for parts of an outcome), it is
+/// the empty text.
 pub(crate) fn json_of(part: &impl Serialize) -> String {
     serde_json::to_string(part).unwrap_or_default()
 }
@@ -262,7 +262,7 @@ impl<'a> Listing<'a> {
     /// The properties, in their order.
     pub fn properties(self) -> impl Iterator<Item = Property<'a>> {
         let mut input = Decoder::new(self.bytes);
-        // They were read once when the recording was checked, so that none is missing.
+        // They were read once when the recording was checked, so none is missing.
         (0..self.count).map_while(move |_| Property::decode(&mut input).ok())
     }
 
@@ -461,7 +461,7 @@ pub(crate) fn optional_text<'a>(input: &mut Decoder<'a>) -> Result<Option<&'a st
     input.str().map(Some)
 }
 
-/// How many items the array has that begins here.
+/// The number of items in the array that begins here.
 pub(crate) fn length(input: &mut Decoder<'_>) -> Result<u64, decode::Error> {
     input.array()?.ok_or_else(|| decode::Error::message("an array does not say how many items it has"))
 }

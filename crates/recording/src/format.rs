@@ -1,16 +1,16 @@
-//! The frame of a recording: what stands before its entries, and after them.
+//! The frame of a recording: what comes before its entries, and after them.
 
 use sha2::{Digest as _, Sha256};
 
 /// The first bytes of every recording. The byte above 127, the line ends and the end-of-file
-/// character show a file that was sent or saved as text.
+/// character reveal a file that was sent or saved as text.
 pub(crate) const MAGIC: [u8; 8] = *b"\x89BJR\r\n\x1a\n";
-/// The version of the format, which follows as two bytes, the larger part first. Raised by every
-/// change of what is written.
+/// The version of the format, as two bytes in big-endian order. It is raised by every change of the
+/// format.
 pub(crate) const VERSION: u16 = 2;
 /// Bytes before the first entry.
 pub(crate) const HEADER: usize = MAGIC.len() + size_of::<u16>();
-/// Bytes after the last entry: the SHA-256 of all that stands before.
+/// Bytes after the last entry: the SHA-256 of everything before.
 pub(crate) const TRAILER: usize = 32;
 
 /// The kinds of entries. Each entry is an array of CBOR whose first item is its kind.

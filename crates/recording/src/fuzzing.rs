@@ -1,5 +1,5 @@
-//! What is fuzzed here, with what must hold: `fuzz/` feeds it, and the test below replays what was
-//! found.
+//! The fuzzed functions and their invariants: `fuzz/` feeds them, and the test below replays its
+//! corpus.
 
 use std::sync::OnceLock;
 
@@ -11,8 +11,7 @@ use crate::{
     format::{HEADER, MAGIC, TRAILER, VERSION, digest},
 };
 
-/// What a forger writes into a recording, frame and digest around it: it is refused, or read whole
-/// and to its end.
+/// A forged recording with a matching frame and digest is refused, or can be read to its end.
 pub fn recording(data: &[u8]) {
     let mut bytes = Vec::with_capacity(HEADER + data.len() + TRAILER);
     bytes.extend(MAGIC);
@@ -34,7 +33,7 @@ pub fn recording(data: &[u8]) {
             assert!(listing.properties().count() <= data.len(), "each property takes bytes");
         }
     }
-    // From each position that an iterator gives, the next entry is what it was.
+    // From each position that an iterator gave, the next entry is the same.
     let mut all = recording.entries();
     for entry in &entries {
         let position = all.position();
@@ -43,8 +42,7 @@ pub fn recording(data: &[u8]) {
     }
 }
 
-/// What lies in somebody's repository as a fixture: a text as it is, and as what a run took in
-/// between a head and an end that fit.
+/// A foreign fixture: a text as it is, and as a run's input between a valid head and end.
 pub fn fixtures(data: &[u8]) {
     let Ok(text) = str::from_utf8(data) else { return };
     fixture(text);
@@ -58,20 +56,20 @@ fn fixture(text: &str) {
     let Ok(read) = Fixture::read(text, MAX) else { return };
     assert!(read.recording.bytes().len() as u64 <= MAX.as_u64());
     let written = read.to_text();
-    // Space and names are all that is added.
+    // Only space and names are added.
     assert!(written.len() < 64 * 1024 + 100 * text.len(), "{} bytes of {}", written.len(), text.len());
     let again = Fixture::read(&written, MAX).expect("what was written is a fixture");
     assert_eq!(again.recording.bytes(), read.recording.bytes());
     assert_eq!((again.matching, &again.script, &again.expected), (read.matching, &read.script, &read.expected));
     assert_eq!(again.to_text(), written);
-    // Whatever it expects, it can be held against what a run ended in.
+    // Whatever it expects, it can be compared with a run's results.
     let outcome = Outcome::refused(RunError::new(ErrorKind::Internal, "another end"));
     if let Some(difference) = read.difference(&outcome) {
         assert!(difference.to_string().len() < 10_000 + text.len(), "{difference}");
     }
 }
 
-/// All of a fixture that stands before what the run took in, and its end with what follows.
+/// The part of a fixture before the run's input, and the end after it.
 fn frame() -> &'static (String, String) {
     static FRAME: OnceLock<(String, String)> = OnceLock::new();
     FRAME.get_or_init(|| {

@@ -1,15 +1,13 @@
 //! What a run took in, kept so that the run can be repeated without its tools.
 //!
-//! A run depends on its source, its seed, its limits and what the host hands to it, and on nothing
-//! else. A recording holds all of these in the order in which they crossed: directories of servers,
-//! answers of the catalogue, readings of the clocks, calls with their arguments, answers, and ends
-//! of timers. With it, `belljar_sandbox::Sandbox::replay` ends in the same outcome, unit of fuel
-//! for unit of fuel.
+//! A run depends only on its source, its seed, its limits and what the host gives it. A recording
+//! holds all of these in the order in which they crossed: directories of servers, answers of the
+//! catalogue, readings of the clocks, calls with their arguments, answers, and ends of timers. With
+//! it, `belljar_sandbox::Sandbox::replay` ends in the same outcome, with exactly the same fuel.
 //!
 //! [`Writer`] makes a recording while a run goes on, within a budget of bytes. [`Recording`] reads
-//! one that may come from anywhere: it is checked as a whole before anything of it is used, takes
-//! no more memory than its bytes, and cannot panic. `docs/RECORDING.md` documents the format byte
-//! for byte.
+//! one that may come from anywhere: it is checked as a whole before any part is used, takes no more
+//! memory than its bytes, and cannot panic. `docs/RECORDING.md` documents the format byte for byte.
 //!
 //! This crate does no I/O, and knows neither wasmtime nor MCP.
 

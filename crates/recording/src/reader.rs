@@ -12,15 +12,15 @@ use crate::{
 
 /// A recording that has been checked as a whole.
 ///
-/// It keeps the bytes and reads entries where they lie, so it takes little more memory than they
-/// do. Cloning it is cheap.
+/// It keeps the bytes and reads entries in place, so it takes little more memory than they do.
+/// Cloning it is cheap.
 #[derive(Clone)]
 pub struct Recording {
     bytes: Arc<[u8]>,
     start: Arc<Start>,
-    /// Where the second entry begins.
+    /// The position of the second entry.
     first: usize,
-    /// Where the last one ends, and the remarks begin if there are any.
+    /// The end of the last one, where the remarks begin if there are any.
     last: usize,
 }
 
@@ -28,7 +28,7 @@ pub struct Recording {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReadError {
-    /// Something else stands there.
+    /// They begin differently.
     #[error("this is not a recording of belljar: it does not begin like one")]
     Foreign,
     /// Another version of the format.
@@ -40,7 +40,7 @@ pub enum ReadError {
     /// Bytes are missing, or were changed.
     #[error("the recording is damaged: its SHA-256 is not the one at its end; was it cut off or edited?")]
     Damaged,
-    /// An entry is not as the format says.
+    /// An entry does not follow the format.
     #[error("the recording is not valid at byte {at}: {reason}")]
     Invalid {
         /// Where.
@@ -54,7 +54,7 @@ impl Recording {
     /// Reads a recording, and checks all of it.
     ///
     /// # Errors
-    /// [`ReadError`], when it is not one, is of another version, or was changed.
+    /// [`ReadError`] if it is not one, is of another version, or was changed.
     pub fn read(bytes: impl Into<Arc<[u8]>>) -> Result<Self, ReadError> {
         let bytes = bytes.into();
         let (magic, rest) = bytes.split_first_chunk::<{ MAGIC.len() }>().ok_or(ReadError::Foreign)?;
@@ -107,13 +107,12 @@ impl Recording {
         })
     }
 
-    /// What crossed, in the order in which it did. (Readings of clocks stand where a clock went
-    /// on.)
+    /// What crossed, in order. (Readings of clocks are at the place where a clock's time changed.)
     pub fn entries(&self) -> Entries<'_> {
         self.entries_from(self.first)
     }
 
-    /// The same, from a position on that [`Entries::position`] gave.
+    /// The same, from a position that [`Entries::position`] returned.
     pub fn entries_from(&self, position: usize) -> Entries<'_> {
         let body = self.bytes.get(..self.last).unwrap_or_default();
         let mut input = Decoder::new(body);
@@ -137,7 +136,7 @@ impl Recording {
         self.first
     }
 
-    /// All up to the end of the run.
+    /// All of them up to the end of the run.
     pub(crate) fn without_remarks(&self) -> &[u8] {
         self.bytes.get(..self.last).unwrap_or_default()
     }
@@ -161,7 +160,7 @@ pub struct Entries<'a> {
 }
 
 impl Entries<'_> {
-    /// Where the next entry begins.
+    /// The position of the next entry.
     pub fn position(&self) -> usize {
         self.input.position()
     }
@@ -174,7 +173,7 @@ impl<'a> Iterator for Entries<'a> {
         if self.input.position() >= self.input.input().len() {
             return None;
         }
-        // All were read once before, so that only a position from elsewhere can lead between two.
+        // All were read once before, so only a position from elsewhere can be between two.
         Entry::decode(&mut self.input).ok()
     }
 }

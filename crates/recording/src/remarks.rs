@@ -1,5 +1,5 @@
-//! What belljar itself added to an outcome when the script had ended: the script never saw it, and
-//! no replay can find it again.
+//! What belljar itself added to an outcome after the script had ended: the script never saw it, and
+//! a replay cannot reproduce it.
 
 use belljar_model::{ByteSize, LogEntry, LogLevel, Outcome};
 use minicbor::{Decoder, Encoder, decode};
@@ -18,9 +18,9 @@ const LEVELS: [LogLevel; 5] = [LogLevel::Debug, LogLevel::Log, LogLevel::Info, L
 /// What was added to an outcome.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Remarks {
-    /// Behind the script's logs.
+    /// Lines after the script's logs.
     pub logs: Vec<LogEntry>,
-    /// In the place of the error's hint.
+    /// The hint that replaces the error's.
     pub hint: Option<String>,
 }
 
@@ -38,10 +38,10 @@ impl Remarks {
         }
     }
 
-    /// The recording with these remarks behind it.
+    /// The recording with these remarks at its end.
     ///
     /// # Errors
-    /// [`RemarkError`], if it is none, or would have more than `max` bytes.
+    /// [`RemarkError`] if it is not a recording, or would have more than `max` bytes.
     pub fn behind(&self, recording: Vec<u8>, max: ByteSize) -> Result<Vec<u8>, RemarkError> {
         let recording = Recording::read(recording)?;
         let mut out = Encoder::new(recording.without_remarks().to_vec());
@@ -90,7 +90,7 @@ pub(crate) fn level_of(name: &str) -> Option<LogLevel> {
     LEVELS.into_iter().find(|level| level.as_str() == name)
 }
 
-/// Why a recording has no remarks behind it.
+/// Why remarks cannot be added to a recording.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RemarkError {

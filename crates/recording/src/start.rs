@@ -10,13 +10,13 @@ use crate::{
     format::kind,
 };
 
-/// Servers of a run. Their names and globals are the only part of a recording that is taken apart
-/// as a whole.
+/// Servers of a run. Their names and globals are the only part of a recording that is parsed as a
+/// whole.
 const MAX_SERVERS: u64 = 10_000;
 /// Global variables of one server: its name, and an alias that is an identifier.
 const MAX_GLOBALS: u64 = 4;
 
-/// Which engine ran a script. With the same one, a replay uses the same fuel.
+/// The engine that ran a script. With the same one, a replay uses the same fuel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EngineId {
     /// The SHA-256 of the interpreter's component.
@@ -37,13 +37,13 @@ pub struct Server {
 /// How a run began.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Start {
-    /// What ran it.
+    /// The engine.
     pub engine: EngineId,
     /// JavaScript or TypeScript, as its author wrote it.
     pub source: String,
     /// When it began, in milliseconds since 1970.
     pub begun_ms: u64,
-    /// Where its random numbers come from.
+    /// The seed of its random numbers.
     pub seed: [u8; 32],
     /// Its limits.
     pub limits: Limits,
@@ -51,15 +51,16 @@ pub struct Start {
     pub servers: Vec<Server>,
 }
 
-/// The parts of a start that the runs of an engine share while they have the same limits, as they
-/// are written. They are most of a short recording, and need not be made for each.
+/// The written parts of a start that an engine's runs with the same limits share. They are most of
+/// a short recording, and need not be written for each.
 #[derive(Debug, Clone)]
 pub struct Head {
-    /// Up to the source, and from the limits to the servers. Nothing, if they could not be written.
+    /// The bytes up to the source, and from the limits to the servers. `None` if they could not be
+    /// written.
     parts: Option<[Vec<u8>; 2]>,
 }
 
-/// The other parts: what is of one run alone.
+/// The other parts, which belong to one run only.
 #[derive(Debug, Clone, Copy)]
 pub struct Begin<'a, S> {
     /// As in [`Start`].
@@ -73,7 +74,7 @@ pub struct Begin<'a, S> {
 }
 
 impl Head {
-    /// That of an engine and of limits.
+    /// The parts of an engine and of limits.
     pub fn new(engine: &EngineId, limits: &Limits) -> Self {
         let written = |part: &dyn Fn(&mut Encoder<Vec<u8>>) -> Encoded| {
             let mut out = Encoder::new(Vec::new());
@@ -152,13 +153,13 @@ fn limits(input: &mut Decoder<'_>) -> Result<Limits, decode::Error> {
     Ok(limits)
 }
 
-/// The limits by their names, in the order in which they are written: durations in nanoseconds,
-/// sizes in bytes, counts as they are.
+/// The limits by name, in the order in which they are written: durations in nanoseconds, sizes in
+/// bytes, counts unchanged.
 pub(crate) fn limits_by_name(limits: &Limits) -> impl Iterator<Item = (&'static str, u64)> {
     LimitSpec::ALL.iter().map(|spec| (spec.name.as_str(), (spec.get)(limits)))
 }
 
-/// The limits of these names, if there are all of them and no other.
+/// The limits with these names, if all of them are there and no others.
 pub(crate) fn limits_of(values: &BTreeMap<Cow<'_, str>, u64>) -> Option<Limits> {
     let mut limits = Limits::default();
     for spec in LimitSpec::ALL {

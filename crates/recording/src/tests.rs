@@ -117,7 +117,7 @@ fn another_version_and_another_file_are_told_apart() {
     }
 }
 
-/// The entries that follow the start, as an attacker writes them, with a digest that fits.
+/// The entries that follow the start, as an attacker writes them, with a matching digest.
 fn forged(entries: impl FnOnce(&mut Encoder<Vec<u8>>)) -> Vec<u8> {
     let whole = bytes();
     let first = Recording::read(&whole[..]).expect("a recording").first();
@@ -164,7 +164,7 @@ fn lengths_and_kinds_that_a_forger_claims_are_refused_and_allocate_nothing() {
     behind.extend(digest);
     let refused = Recording::read(behind).expect_err("there is more").to_string();
     assert!(refused.contains("follows the end"), "{refused}");
-    // Remarks may stand there, once.
+    // Remarks may be there, once.
     let remarks = Remarks { logs: Vec::new(), hint: Some("a hint".to_owned()) };
     let remarked = remarks.behind(bytes(), ByteSize::mib(1)).expect("there is room");
     assert_eq!(Recording::read(remarked.clone()).expect("a recording").remarks(), Some(remarks.clone()));

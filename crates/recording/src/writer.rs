@@ -9,20 +9,20 @@ use crate::{
     format::{HEADER, MAGIC, TRAILER, VERSION, digest, kind},
 };
 
-/// Bytes that an entry takes beside its texts, at most. (The largest has three digests, and heads
-/// of nine bytes.)
+/// The most bytes of an entry besides its texts. (The largest has three digests, and heads of nine
+/// bytes.)
 const ENTRY_BYTES: usize = 192;
-/// Bytes that a text takes beside its own, with an array around it.
+/// The most bytes of a text besides its own, with an array around it.
 const TEXT_BYTES: usize = 32;
 
-/// A recording that grows. What would take it beyond its budget ends it: the run goes on, and
-/// cannot be replayed.
+/// A growing recording. If it would exceed its budget, it ends: the run goes on, and cannot be
+/// replayed.
 pub struct Writer {
-    /// Nothing, once there was more than the budget allows.
+    /// `None` once the budget was exceeded.
     out: Option<Encoder<Vec<u8>>>,
     max: ByteSize,
-    /// The last reading of each clock, and how often it was read. It is written when the clock has
-    /// gone on.
+    /// The last reading of each clock, and how often it was read. It is written when the clock's
+    /// time changes.
     clocks: [Reading; 2],
 }
 
@@ -32,7 +32,7 @@ struct Reading {
     count: u64,
 }
 
-/// A recording would have had more bytes than it may.
+/// A recording would have exceeded its budget.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the recording would have more than {max} bytes, which is its limit")]
 pub struct Full {
@@ -41,7 +41,7 @@ pub struct Full {
 }
 
 impl Writer {
-    /// A recording of at most `max` bytes, of a run that begins.
+    /// A recording of at most `max` bytes, for a run that begins.
     pub fn new(start: &Start, max: ByteSize) -> Self {
         let Start { engine, source, begun_ms, seed, limits, servers } = start;
         let servers = servers.iter().map(|server| (server.name.as_str(), server.globals.as_slice()));
@@ -49,7 +49,7 @@ impl Writer {
         Self::begin(&Head::new(engine, limits), begin, max)
     }
 
-    /// The same, of parts.
+    /// The same, from parts.
     pub fn begin<'a>(
         head: &Head,
         begin: Begin<'a, impl ExactSizeIterator<Item = (&'a str, &'a [String])> + Clone>,
@@ -59,7 +59,7 @@ impl Writer {
         let of_server =
             |(name, globals): (&str, &[String])| text(name) + globals.iter().map(|global| text(global)).sum::<usize>();
         let texts = head.bytes() + begin.source.len() + begin.servers.clone().map(of_server).sum::<usize>();
-        // A short run fits into what is taken at once.
+        // A short run fits into the first allocation.
         let room = usize::try_from(max.as_u64()).unwrap_or(usize::MAX);
         let mut out = Vec::with_capacity((HEADER + texts + 3 * ENTRY_BYTES + TRAILER).min(room));
         out.extend(MAGIC);
@@ -69,7 +69,7 @@ impl Writer {
         writer
     }
 
-    /// How many bytes it has so far; nothing, where it would have more than it may.
+    /// Its size so far, or `None` if it would exceed its budget.
     pub fn bytes(&self) -> Option<u64> {
         self.out.as_ref().map(|out| out.writer().len() as u64)
     }
@@ -79,7 +79,7 @@ impl Writer {
         self.clock_read(clock, milliseconds, 1);
     }
 
-    /// A clock was read so often, and said the same.
+    /// A clock was read so often, with the same value.
     pub fn clock_read(&mut self, clock: Clock, milliseconds: u64, count: u64) {
         let last = &mut self.clocks[clock as usize];
         if last.count > 0 && last.milliseconds == milliseconds {
@@ -171,7 +171,7 @@ impl Writer {
     /// The run ended. Its recording, whole.
     ///
     /// # Errors
-    /// [`Full`], if it would have had more bytes than it may.
+    /// [`Full`] if it would have exceeded its budget.
     pub fn end(mut self, end: End<'_>) -> Result<Vec<u8>, Full> {
         for clock in [Clock::Wall, Clock::Monotonic] {
             self.reading(clock, self.clocks[clock as usize]);
@@ -189,7 +189,7 @@ impl Writer {
         }
     }
 
-    /// Writes a reading where it stands in another recording.
+    /// Writes a reading at its place in another recording.
     pub fn clock_entry(&mut self, clock: Clock, milliseconds: u64, count: u64) {
         let is_monotonic = clock == Clock::Monotonic;
         self.push(0, |out| out.array(4)?.u8(kind::CLOCK)?.bool(is_monotonic)?.u64(milliseconds)?.u64(count)?.ok());
