@@ -1,14 +1,13 @@
-//! Who runs now, who waits for it, and who is sent away.
+//! Decides which run starts now, which waits, and which is rejected.
 //!
-//! Two things are bounded, each by itself. *Live* runs hold an instance and its memory, whether
-//! they compute or wait for a tool: there are at most `max_live` of them, and what they may take of
-//! memory together is at most `live_memory`. *Computing* runs hold a core: they take turns of one
-//! tick (see `turn`), so that any number of them leaves the others, and whatever else the process
-//! does, their share.
+//! Two things are bounded independently. *Live* runs hold an instance and its memory, whether they
+//! compute or wait for a tool: there are at most `max_live` of them, and together they may take at
+//! most `live_memory`. *Computing* runs hold a core: they take turns of one tick (see `turn`), so
+//! that any number of them leaves a share for the others, and for the rest of the process.
 //!
-//! Behind the live runs there is a bounded queue. Clients take turns in it: a client that asks for
-//! much delays only its own runs. When it is full, a run of the client that has most of them in it
-//! makes room for one of a client that has fewer.
+//! Behind the live runs there is a bounded queue. Clients take turns in it: a busy client delays
+//! only its own runs. When it is full, a run of the client with the most runs in it makes room for
+//! one of a client with fewer.
 
 use std::{
     collections::VecDeque,
@@ -25,10 +24,10 @@ use crate::SandboxOptions;
 
 /// The shortest and the longest time after which a client is told to try again.
 const RETRY: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(60));
-/// How much the last run counts in the estimate of how long runs take: one part of so many.
+/// The weight of the last run in the estimate of how long runs take: one part of so many.
 const WEIGHT: u32 = 8;
 
-/// The door of a sandbox.
+/// The entrance of a sandbox.
 pub(crate) struct Admission {
     max_live: u32,
     live_memory: u64,
@@ -46,7 +45,7 @@ struct State {
     clients: VecDeque<Client>,
     queued: usize,
     last_number: u64,
-    /// How long runs hold their slot, on the average.
+    /// How long runs hold their slot, on average.
     typical: Option<Duration>,
 }
 
@@ -61,7 +60,7 @@ struct Waiting {
     admitted: oneshot::Sender<Slot>,
 }
 
-/// The right to a live run, given back when it is dropped.
+/// The right to a live run, returned when it is dropped.
 pub(crate) struct Slot {
     admission: Option<Arc<Admission>>,
     memory: u64,
@@ -70,8 +69,8 @@ pub(crate) struct Slot {
 
 impl Admission {
     pub(crate) fn new(options: &SandboxOptions) -> Arc<Self> {
-        // With none at all, each run would be one that is larger than all together: it still has
-        // its turn, alone.
+        // With a bound of zero, each run would count as larger than the bound: it still gets its
+        // turn, alone.
         let live_memory = options.live_memory.as_u64().max(1);
         Arc::new(Self {
             max_live: options.max_live,
@@ -90,7 +89,7 @@ impl Admission {
         })
     }
 
-    /// A slot for a run of `client` that may take so much memory, at once or after waiting for it.
+    /// A slot for a run of `client` that may take so much memory, at once or after waiting.
     ///
     /// # Cancellation
     /// Dropping the future gives up the place in the queue.
@@ -115,7 +114,7 @@ impl Admission {
                 place.number = None;
                 Ok(slot)
             }
-            // Sent away, to make room for another client.
+            // Rejected, to make room for another client.
             Ok(Err(_)) => {
                 let max = self.max_queued as u64;
                 Err(self.busy(&self.lock(), LimitHit { name: LimitName::MaxQueued, max, used: max + 1 }))
@@ -132,7 +131,7 @@ impl Admission {
     pub(crate) async fn is_wanted(&self) {
         loop {
             let mut queueing = pin!(self.queueing.notified());
-            // Before it is looked: whoever comes afterwards tells it.
+            // Registered before the check, so that no later change is missed.
             queueing.as_mut().enable();
             if self.lock().queued > 0 {
                 return;
@@ -160,14 +159,14 @@ impl Admission {
         .with_retry_after(retry_after)
     }
 
-    /// When the queue of now will have been worked off, if runs take as long as they did.
+    /// When the current queue will be empty, if runs take as long as they have so far.
     fn retry_after(&self, state: &State) -> Duration {
         let before = u32::try_from(state.queued).unwrap_or(u32::MAX).saturating_add(1);
         let rounds = before.div_ceil(self.max_live.max(1));
         state.typical.unwrap_or(RETRY.0).saturating_mul(rounds).clamp(RETRY.0, RETRY.1)
     }
 
-    /// Gives back what a run had, and admits those that it now suffices for.
+    /// Returns a run's resources, and admits the runs that fit now.
     fn release(self: &Arc<Self>, memory: u64, held: Duration) {
         {
             let mut state = self.lock();
@@ -189,7 +188,7 @@ impl Admission {
                 let slot = state.take(self, waiting.memory);
                 (waiting, slot)
             };
-            // Outside of the lock: of whoever does not wait any more, the slot comes back.
+            // Outside of the lock: if the waiter is gone, its slot comes back here.
             if let Err(mut slot) = waiting.admitted.send(slot) {
                 let mut state = self.lock();
                 state.free_slots += 1;
@@ -227,8 +226,8 @@ impl State {
         (self.last_number, receiver)
     }
 
-    /// The next in the queue, if there is room for it. One that needs more than there is holds up
-    /// those behind it: or it would never get it.
+    /// The next run in the queue, if there is room for it. A run that needs more than is free
+    /// blocks those behind it, or it would never start.
     fn next(&mut self) -> Option<Waiting> {
         let memory = self.clients.front()?.waiting.front()?.memory;
         if !self.fits(memory) {
@@ -243,15 +242,15 @@ impl State {
         Some(waiting)
     }
 
-    /// Sends away the last run of the client that has most in the queue, if it has more than
-    /// `client` will have.
+    /// Rejects the last run of the client with the most runs in the queue, if it has more than
+    /// `client` would have.
     fn makes_room_for(&mut self, client: &str) -> bool {
         let own = self.clients.iter().find(|each| each.name == client).map_or(0, |each| each.waiting.len());
         let Some(greediest) = self.clients.iter_mut().max_by_key(|each| each.waiting.len()) else { return false };
         if greediest.waiting.len() <= own + 1 {
             return false;
         }
-        // Its sender is dropped, which tells it.
+        // Dropping its sender tells it.
         greediest.waiting.pop_back();
         self.queued -= 1;
         true
@@ -269,7 +268,7 @@ impl State {
     }
 }
 
-/// A place in the queue, given up when it is dropped.
+/// A place in the queue, which is freed when this is dropped.
 struct Place<'admission> {
     admission: &'admission Arc<Admission>,
     number: Option<u64>,
@@ -279,7 +278,7 @@ impl Drop for Place<'_> {
     fn drop(&mut self) {
         if let Some(number) = self.number {
             self.admission.lock().remove(number);
-            // It may have been the one that needed more than there was.
+            // It may have been the one that blocked the others.
             self.admission.admit_waiting();
         }
     }

@@ -1,4 +1,4 @@
-//! Where an answer waits for its place in the memory that the host may hold for a run.
+//! Where an answer waits for room in the memory that the host may hold for the run.
 
 use std::sync::Arc;
 
@@ -30,14 +30,14 @@ impl AnswerRoom {
         Self(Arc::new(Room { holdings, parking, state: Mutex::default() }))
     }
 
-    /// The call waits for a person for as long as what is returned is there. While a run waits for
-    /// people alone, no clock of it counts.
+    /// The call waits for a person as long as the returned value exists. While a run waits for
+    /// people alone, its clocks stop.
     pub fn park(&self) -> Parked {
         self.0.parking.park()
     }
 
-    /// Waits until an answer of so many bytes may be read into memory. At once, where nobody waits
-    /// for it any more.
+    /// Waits until an answer of so many bytes may be read into memory. Returns at once if nobody
+    /// waits for the answer any more.
     ///
     /// # Cancellation
     /// Nothing is counted.

@@ -1,9 +1,9 @@
-//! Making a run's calls where the run is not: for an engine whose scripts run in another process.
+//! Makes a run's calls when its script runs in another process.
 //!
-//! What a call gives, and what is kept of it, is decided here as the sandbox decides it, so that an
-//! outcome is the same in both. Answers wait here until the other process takes them, within the
-//! same budget as in a sandbox (`max_held`): in memory, then in the file, and beyond both the child
-//! is not read from.
+//! The result of a call, and its record, are decided here in the same way as in a sandbox, so that
+//! an outcome is the same in both. Answers wait here until the other process takes them, within the
+//! same budget as in a sandbox (`max_held`): in memory, then in the file; beyond both the child is
+//! not read from.
 
 use std::{panic::AssertUnwindSafe, sync::Arc, time::Instant};
 
@@ -18,14 +18,14 @@ use crate::{
     parking::Parking,
 };
 
-/// Bytes that a record takes beside its texts.
+/// Bytes of a record besides its texts.
 const RECORD_BYTES: u64 = 100;
 
-/// Counts what is held on this side for a run on the other, against its `max_held`. Clones count
-/// together.
+/// Counts what is held on this side for a run on the other, against its `max_held`. Clones share
+/// the count.
 ///
 /// An answer is held back only while other answers of the run are here. Each of these can be taken,
-/// and then the one that was held back follows: nobody waits for it forever.
+/// and then the held one follows, so it never waits for ever.
 #[derive(Clone)]
 pub struct Keeper {
     holdings: Holdings,
@@ -34,13 +34,13 @@ pub struct Keeper {
 
 /// How a call ended.
 pub struct CallEnd {
-    /// What the script gets for it.
+    /// The script's result.
     pub answer: Answer,
-    /// What is kept of it: nothing, of a call that was refused.
+    /// The record of the call; `None` for a call that was refused.
     pub record: Option<CallRecord>,
 }
 
-/// An answer that waits to be taken. It is counted until it is dropped.
+/// An answer that waits to be taken. It counts until it is dropped.
 pub enum Answer {
     /// In memory.
     Here(AnswerInMemory),
@@ -60,20 +60,20 @@ pub struct AnswerInFile {
     bytes: usize,
 }
 
-/// Keeps an answer counted for as long as it is on its way.
+/// Keeps an answer counted while it is on its way.
 pub struct Counted {
     _held: Option<Held>,
 }
 
 impl Keeper {
     /// Nothing is held yet. Answers that find no room in memory are written to a file in `folder`,
-    /// if there is one.
+    /// if given.
     pub fn new(max_held: ByteSize, folder: Option<Arc<Dir>>) -> Self {
         let overflow = Overflow::new(folder);
         Self { holdings: Holdings::new(max_held.as_u64(), overflow.exists()), overflow }
     }
 
-    /// Counts the arguments of a call. The caller has held them against `max_held`.
+    /// Counts the arguments of a call. The caller has checked them against `max_held`.
     pub fn hold_arguments(&self, bytes: u64) {
         self.holdings.hold_arguments(bytes);
     }
@@ -83,7 +83,7 @@ impl Keeper {
         self.holdings.end_call(bytes);
     }
 
-    /// Counts a record, which is kept to the run's end.
+    /// Counts a record, which is kept until the run ends.
     pub fn keep_record(&self, record: &CallRecord) {
         let texts = record.server.len() + record.tool.len() + record.error.as_ref().map_or(0, String::len);
         self.holdings.keep(RECORD_BYTES.saturating_add(texts as u64));
@@ -95,11 +95,11 @@ impl Keeper {
     }
 }
 
-/// Makes a call for a run with these limits. The future ends when the answer is kept. `parked`
-/// hears when the call begins to wait for a person, and when it does not any more.
+/// Makes a call for a run with these limits. The future ends when the answer is kept. `parked` is
+/// told when the call begins to wait for a person, and when it stops.
 ///
 /// # Cancellation
-/// Dropping the future ends the call, and nothing of it is counted any more.
+/// Dropping the future ends the call, and releases its count.
 pub fn call(
     tools: Arc<dyn Tools>,
     number: u64,
@@ -117,9 +117,9 @@ pub fn call(
         room: AnswerRoom::new(keeper.holdings.clone(), Parking::telling(parked)),
         overflow: keeper.overflow.clone(),
     };
-    // Here, and not when the future is polled: tools may go by the order in which calls are begun.
+    // Here, not when the future is polled: tools may rely on the order in which calls are begun.
     let called = match arguments {
-        // A tool that panics has failed, and nothing else has: also one that panics before it gives
+        // A panicking tool has failed, and nothing else has, even if it panics before it returns
         // its future.
         Ok(arguments) => {
             let begin = || tools.begin(number, &tool, arguments, limit, room.room.clone());
@@ -134,9 +134,9 @@ pub fn call(
         };
         let result = result.and_then(|result| calls::bounded(result, max_result));
         let record = calls::record(&tool, &result, begun);
-        // A call that was refused was never made. Until that is told it counts as one that may have
-        // taken effect, so it waits for no room: what it is told is short, and is not counted
-        // within a sandbox either.
+        // A refused call was never made. Until the refusal is delivered it counts as one that may
+        // have taken effect, so it waits for no room: its text is short, and is not counted in a
+        // sandbox either.
         if record.is_none() {
             return CallEnd { answer: Answer::Here(AnswerInMemory { result, held: None }), record };
         }
@@ -152,12 +152,12 @@ pub fn call(
     .boxed()
 }
 
-/// What is kept of a call that had no answer when its run ended.
+/// The record of a call that had no answer when its run ended.
 pub fn unanswered(tool: &GrantedTool, begun: Instant) -> CallRecord {
     calls::unanswered(tool, begun)
 }
 
-/// Room for an answer, which is wanted for as long as this is there.
+/// Room for an answer, which is wanted as long as this exists.
 struct Room {
     room: AnswerRoom,
     overflow: Overflow,
@@ -205,7 +205,7 @@ impl AnswerInMemory {
         bytes(&self.result)
     }
 
-    /// The answer, and what keeps it counted.
+    /// The answer, and the guard that keeps it counted.
     pub fn into_parts(self) -> (Result<JsonText, CallError>, Counted) {
         (self.result, Counted { _held: self.held })
     }
@@ -226,8 +226,8 @@ impl AnswerInFile {
     }
 }
 
-/// The limits within which the outcome of a replay is, which whoever hands a recording on to
-/// another process checks before.
+/// The limits for the outcome of a replay, to be checked before a recording is passed to another
+/// process.
 ///
 /// # Errors
 /// [`ReplayError`], if it is not to be replayed within `ceiling`.
@@ -235,11 +235,11 @@ pub fn replay_limits(recording: &Recording, ceiling: &Limits) -> Result<Limits, 
     divergence::limits(recording, ceiling)
 }
 
-/// The outcome of a replay in another process, which is held against the recording here: no process
-/// is believed that a run was repeated.
+/// The outcome of a replay in another process, compared with the recording here, since no process
+/// is trusted about that.
 ///
 /// # Errors
-/// [`ReplayError::Run`], if it is another outcome.
+/// [`ReplayError::Run`], if the outcome differs.
 pub fn replayed(recording: &Recording, outcome: Outcome) -> Result<Outcome, ReplayError> {
     let recorded = recording.end().map(|end| end.digests);
     if recorded.is_none_or(|recorded| divergence::other_part(&outcome, &recorded).is_some()) {
@@ -254,7 +254,7 @@ pub fn diverged(recording: &Recording, text: String, outcome: Option<Outcome>) -
     ReplayError::Diverged(Divergence::found(text, outcome).with_remarks(recording))
 }
 
-/// The length of an answer: of its text, or of what is said of a fault.
+/// The length of an answer: of its text, or of a fault's texts.
 fn bytes(result: &Result<JsonText, CallError>) -> usize {
     match result {
         Ok(text) => text.as_str().len(),

@@ -1,4 +1,4 @@
-//! What a call gives, and what is kept of it: the same wherever it was made.
+//! A call's result and record, the same wherever it was made.
 
 use std::time::{Duration, Instant};
 
@@ -9,7 +9,7 @@ use crate::{CallError, GrantedTool};
 /// Characters kept of a call's error in the outcome.
 pub(crate) const MAX_ERROR: usize = 300;
 
-/// What is said of a call whose answer the guest never got.
+/// The error of a call whose answer the guest never got.
 pub(crate) const UNANSWERED: &str = "the run ended before the answer came; the call may have taken effect";
 
 /// The result, if it is not too large.
@@ -22,7 +22,7 @@ pub(crate) fn bounded(result: JsonText, max_result: u64) -> Result<JsonText, Cal
         .with_hint("ask the tool for less: a page, a range or fewer fields"))
 }
 
-/// What is kept of a call. Of one that was never made, nothing.
+/// The record of a call; `None` for one that was never made.
 pub(crate) fn record(tool: &GrantedTool, result: &Result<JsonText, CallError>, begun: Instant) -> Option<CallRecord> {
     // A lock is not a tool, and taking it is not a call.
     if tool.path.is_lock() {
@@ -64,12 +64,12 @@ pub(crate) fn arguments_error(fault: &JsonError) -> CallError {
     CallError::refused(format!("the arguments were not accepted: {fault}"))
 }
 
-/// Rounded to microseconds, which is what the clocks are good for.
+/// Rounded to microseconds, which is the precision of the clocks.
 pub(crate) fn milliseconds(duration: Duration) -> f64 {
     (duration.as_secs_f64() * 1e6).round() / 1e3
 }
 
-/// What is kept of a call whose answer the guest never got.
+/// The record of a call whose answer the guest never got.
 pub(crate) fn unanswered(tool: &GrantedTool, begun: Instant) -> CallRecord {
     CallRecord {
         server: tool.path.server().to_owned(),

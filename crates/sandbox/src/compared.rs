@@ -1,12 +1,11 @@
-//! A replay that has ended, held against what was recorded.
+//! Compares a finished replay with its recording.
 
 use belljar_model::{ErrorKind, LimitHit, LimitName, Outcome, RunError};
 use belljar_recording::{Cause, End};
 
 use crate::{Divergence, ReplayError, divergence::other_part, failure, run::Ended, stand_in::StandIn};
 
-/// The outcome of a replay, if it is the one that was recorded: as the script had ended, without
-/// remarks.
+/// The outcome of a replay, if it equals the recorded one: as the script ended, without remarks.
 pub(crate) fn compared(ended: Ended, end: &End<'_>, is_exact: bool) -> Result<Outcome, ReplayError> {
     let Ended { mut outcome, overdue, stand_in } = ended;
     let diverged = |divergence| Err(ReplayError::Diverged(divergence));
@@ -55,7 +54,7 @@ pub(crate) fn compared(ended: Ended, end: &End<'_>, is_exact: bool) -> Result<Ou
     Ok(outcome)
 }
 
-/// The limit on time that a recording names.
+/// The time limit that a recording names.
 fn time_limit(name: &str, max: u64, used: u64) -> Result<LimitHit, ReplayError> {
     let of_time = |limit: &LimitName| matches!(limit, LimitName::Timeout | LimitName::Compute | LimitName::Wait);
     let known = LimitName::from_name(name).filter(of_time);

@@ -1,15 +1,16 @@
-//! Why a replay has no outcome, and what is held against the recording: before it begins its
-//! limits, at its end its outcome.
+//! Why a replay has no outcome, and the checks against the recording: of its limits before, of its
+//! outcome afterwards.
 //!
-//! It needs no wasmtime, and is shared with the engine's other side.
+//! It does not need wasmtime, and is shared with the gateway's side of an engine in another
+//! process.
 
 use std::fmt;
 
 use belljar_model::{LimitError, LimitHit, Limits, LimitsPatch, Outcome, RunError};
 use belljar_recording::{Answer, Digests, Entry, Recording};
 
-/// Tools that all the directories of a recording may have together. Each takes more memory here
-/// than in the recording.
+/// The most tools that all directories of a recording may have together. Each takes more memory
+/// here than in the recording.
 const MAX_PROPERTIES: u64 = 100_000;
 
 /// Why a replay has no outcome.
@@ -19,13 +20,13 @@ pub enum ReplayError {
     /// It did not begin, or belljar failed.
     #[error("{0}")]
     Run(RunError),
-    /// The run was recorded with a limit that is above what is allowed here.
+    /// The run was recorded with a limit that is above the allowed one.
     #[error("the run was recorded with another limit: {0}; raise limits.{name}", name = .0.name)]
     Limits(#[from] LimitError),
     /// It takes longer here than is allowed.
     #[error("the replay met the limit '{name}' of {max} {unit}: raise limits.{name}", name = .0.name, max = .0.max, unit = .0.name.unit())]
     Time(LimitHit),
-    /// It does something else than the recording has.
+    /// It differs from its recording.
     #[error("the replay is not what was recorded: {0}")]
     Diverged(Divergence),
 }
@@ -42,19 +43,18 @@ impl Divergence {
         Self { text: text.into(), outcome: None }
     }
 
-    /// One that was found elsewhere.
+    /// A difference that was found elsewhere.
     pub(crate) fn found(text: String, outcome: Option<Outcome>) -> Self {
         Self { text, outcome: outcome.map(Box::new) }
     }
 
-    /// The same, its outcome with what was added to that of the run.
+    /// The same, with the recorded remarks added to its outcome.
     pub(crate) fn with_remarks(self, recording: &Recording) -> Self {
         Self { outcome: self.outcome.map(|outcome| Box::new(with_remarks(recording, *outcome))), ..self }
     }
 
-    /// How the replay ended, where it made the recorded calls and ended in something else. The
-    /// recording has no more than the digests of an outcome; whoever has the outcome itself can say
-    /// more.
+    /// How the replay ended, if it made the recorded calls and ended differently. The recording has
+    /// only the digests of an outcome; a caller who has the outcome itself can say more.
     pub fn outcome(&self) -> Option<&Outcome> {
         self.outcome.as_deref()
     }
@@ -66,8 +66,7 @@ impl fmt::Display for Divergence {
     }
 }
 
-/// The limits of a recorded run, if they are within those of whoever replays it, and the recording
-/// is within them.
+/// The limits of a recorded run, if they are within the caller's, and the recording is within them.
 pub(crate) fn limits(recording: &Recording, ceiling: &Limits) -> Result<Limits, ReplayError> {
     let recorded = &recording.start().limits;
     let patch = LimitsPatch { timeout: None, compute: None, wait: None, call: None, ..LimitsPatch::from(recorded) };
@@ -76,13 +75,13 @@ pub(crate) fn limits(recording: &Recording, ceiling: &Limits) -> Result<Limits, 
     Ok(recorded.clone())
 }
 
-/// The outcome with what was added to that of the run when the script had ended.
+/// The outcome with the recorded remarks added to it.
 pub(crate) fn with_remarks(recording: &Recording, mut outcome: Outcome) -> Outcome {
     recording.remarks().unwrap_or_default().add_to(&mut outcome);
     outcome
 }
 
-/// The part of an outcome that is not what was recorded.
+/// The part of an outcome that differs from the recorded one.
 pub(crate) fn other_part(outcome: &Outcome, recorded: &Digests) -> Option<&'static str> {
     let found = Digests::of(&outcome.result, &outcome.logs, &outcome.calls);
     let parts = [
@@ -93,8 +92,8 @@ pub(crate) fn other_part(outcome: &Outcome, recorded: &Digests) -> Option<&'stat
     parts.into_iter().find_map(|(part, is_equal)| (!is_equal).then_some(part))
 }
 
-/// Whether a recording has no more than its own limits let a run take in, so that those of whoever
-/// replays it bound it too.
+/// Whether a recording contains no more than its own limits allow, so that the caller's limits
+/// bound it too.
 fn within_its_limits(recording: &Recording) -> Result<(), ReplayError> {
     let limits = &recording.start().limits;
     let (mut calls, mut largest, mut properties) = (0_u64, 0, 0_u64);

@@ -1,4 +1,4 @@
-//! From what stopped a run to the error that its author reads.
+//! Converts what stopped a run to the error that its author reads.
 
 use belljar_model::{CallRecord, ErrorKind, LimitHit, LimitName, Limits, MissingTool, RunError};
 use wasmtime::Trap;
@@ -13,7 +13,7 @@ use crate::{
 /// Characters kept of a text that the guest wrote.
 const MAX_TEXT: usize = 8 * 1024;
 
-/// What a run was about when a limit ended it.
+/// What a run was doing when a limit ended it.
 #[derive(Debug, Default)]
 pub(crate) struct Doing {
     /// Tool calls that it had begun.
@@ -26,8 +26,8 @@ impl Doing {
     /// Tools that are named; more are counted.
     const NAMED: usize = 3;
 
-    /// What a run with these calls was about, of which it had begun so many. It says the same when
-    /// the run is repeated.
+    /// What a run with these calls was doing, after so many calls. It is the same when the run is
+    /// repeated.
     pub(crate) fn of(calls: &[CallRecord], begun: u64) -> Self {
         let open = calls.iter().filter(|call| call.error.as_deref() == Some(UNANSWERED));
         let mut awaited: Vec<String> = open.map(|call| format!("{}.{}", call.server, call.tool)).collect();
@@ -35,7 +35,7 @@ impl Doing {
         Self { calls: begun, awaited }
     }
 
-    /// What had not answered, as the end of a sentence.
+    /// The unanswered calls, as the end of a sentence.
     fn waiting(&self) -> String {
         let named = self.awaited.get(..Self::NAMED.min(self.awaited.len())).unwrap_or_default().join(", ");
         match self.awaited.len().saturating_sub(Self::NAMED) {
@@ -45,10 +45,10 @@ impl Doing {
         }
     }
 
-    /// What the author of a run can do that took too long.
+    /// What the author of a slow run can do.
     fn faster(&self) -> &'static str {
         match (self.calls, self.awaited.is_empty()) {
-            // Whoever waits for no tool computes, or waits for a timer.
+            // A run that waits for no tool computes, or waits for a timer.
             (_, true) => "is there a loop that never ends, or a timer that is too long?",
             (0 | 1, false) => "ask this tool for less at once",
             (_, false) => "call tools in parallel with Promise.all, or ask for less",
@@ -56,13 +56,13 @@ impl Doing {
     }
 }
 
-/// A limit was reached. The hint says what the script's author can do; callers add who may raise
+/// The error for a limit. The hint says what the script's author can do; callers add who may raise
 /// the limit.
 pub(crate) fn limit(hit: LimitHit) -> RunError {
     limit_of(hit, &Doing::default())
 }
 
-/// The same, of a run that was about something.
+/// The same, with what the run was doing.
 pub(crate) fn limit_of(hit: LimitHit, doing: &Doing) -> RunError {
     let (kind, message, hint) = match hit.name {
         LimitName::Timeout => (
@@ -120,7 +120,7 @@ pub(crate) fn limit_of(hit: LimitHit, doing: &Doing) -> RunError {
             format!("the script had more than {} {} at once", hit.max, hit.name.unit()),
             "await them in smaller groups",
         ),
-        // What goes over one of these is cut, waits, or fails with an error that can be caught.
+        // Exceeding these cuts, delays, or causes an error that can be caught.
         LimitName::Call
         | LimitName::MaxArguments
         | LimitName::MaxResult
@@ -139,17 +139,17 @@ pub(crate) fn limit_of(hit: LimitHit, doing: &Doing) -> RunError {
     RunError::new(kind, message).with_hint(hint).with_limit(hit)
 }
 
-/// The value of a run is larger than its limit.
+/// The error for a value that is too large.
 pub fn value_too_large(used: u64, limits: &Limits) -> RunError {
     limit(LimitHit { name: LimitName::MaxOutput, max: limits.max_output.as_u64(), used })
 }
 
-/// The caller did not want to wait any longer.
+/// The error for a run that its caller cancelled.
 pub(crate) fn cancelled() -> RunError {
     RunError::new(ErrorKind::Cancelled, "the run was cancelled")
 }
 
-/// The run waits for people, and does not wait here any longer.
+/// The error for a run that waits for people, and stops waiting here.
 pub(crate) fn put_aside() -> RunError {
     RunError::new(ErrorKind::Approval, "the run waits for the decision of a person")
 }
@@ -182,7 +182,7 @@ pub(crate) fn reported(failure: Failure, source: &str, limits: &Limits) -> RunEr
     error
 }
 
-/// Says of a script that was stopped before it began that it has had no effect.
+/// Adds that a script that was stopped before it began had no effect.
 pub(crate) fn with_nothing_called(mut error: RunError) -> RunError {
     if error.kind == ErrorKind::Plan {
         error.message.push_str("\nThe script was not run: nothing was called.");
@@ -190,8 +190,8 @@ pub(crate) fn with_nothing_called(mut error: RunError) -> RunError {
     error
 }
 
-/// Adds where the script was last seen to an error that ended it from outside, if the guest told a
-/// place that the source has.
+/// Adds where the script was last seen to an error that ended it from outside, if the guest
+/// reported a position that exists in the source.
 pub(crate) fn last_seen(mut error: RunError, place: Option<Place>, source: &str) -> RunError {
     if let Some(Place { line, column }) = place.filter(|_| error.kind.is_from_outside())
         && let Some(frame) = frame::frame(source, line, column)
@@ -203,7 +203,7 @@ pub(crate) fn last_seen(mut error: RunError, place: Option<Place>, source: &str)
     error
 }
 
-/// Adds the place of another error that ended the same run.
+/// Adds the position of another error that ended the same run.
 pub(crate) fn seen_where(mut error: RunError, other: &RunError) -> RunError {
     if other.kind.is_from_outside() {
         (error.line, error.column, error.frame) = (other.line, other.column, other.frame.clone());
@@ -211,8 +211,7 @@ pub(crate) fn seen_where(mut error: RunError, other: &RunError) -> RunError {
     error
 }
 
-/// The limit by which a call was refused, beside the error that says so, where the script did not
-/// catch it.
+/// The limit that refused a call, next to the resulting error, if the script did not catch it.
 pub(crate) fn with_refusal(error: RunError, refusal: Option<(String, LimitHit)>) -> RunError {
     match refusal {
         Some((message, hit)) if error.kind == ErrorKind::Tool && error.message.contains(&message) => {
@@ -222,11 +221,11 @@ pub(crate) fn with_refusal(error: RunError, refusal: Option<(String, LimitHit)>)
     }
 }
 
-/// What is known of an instance that was stopped.
+/// What is known of a stopped instance.
 pub(crate) struct Stopped {
     /// The limit that the host met.
     pub(crate) hit: Option<LimitHit>,
-    /// The memory that the instance wanted and did not get.
+    /// The memory that the instance requested and did not get.
     pub(crate) denied: Option<u64>,
     /// The most memory that it had.
     pub(crate) peak: u64,
@@ -236,7 +235,7 @@ pub(crate) struct Stopped {
     pub(crate) is_replay: bool,
 }
 
-/// The instance was stopped, by a limit or by a fault of its own.
+/// Whether the instance was stopped, by a limit or by a fault of its own.
 pub(crate) fn trapped(error: &wasmtime::Error, stopped: Stopped, limits: &Limits, doing: &Doing) -> RunError {
     let Stopped { hit, denied, peak, stderr: said, is_replay } = stopped;
     if let Some(hit) = hit {
@@ -255,19 +254,19 @@ pub(crate) fn trapped(error: &wasmtime::Error, stopped: Stopped, limits: &Limits
             let used = wanted.saturating_add(peak);
             limit(LimitHit { name: LimitName::Memory, max: memory, used: used.max(memory) })
         }
-        // The guest's own stack lies at the bottom of its memory; running off it is an access out
-        // of bounds.
+        // The guest's own stack is at the bottom of its memory; overflowing it is an access out of
+        // bounds.
         Some(Trap::MemoryOutOfBounds) => stack_overflow(),
         _ => {
             let error = format!("{error:#}");
             if is_replay {
-                // A replay that differs from its recording ends like this, and says itself where.
+                // A replay that differs from its recording ends like this, and reports where by
+                // itself.
                 tracing::debug!(error, stderr = said, "the replay was stopped, or the interpreter failed");
             } else {
                 tracing::error!(error, stderr = said, "the interpreter failed");
             }
-            // The line before the message names a place in belljar's own build, which is nobody's
-            // business.
+            // The line before the message names a place in belljar's own build, which is not shown.
             let is_message = |line: &&str| !line.trim().is_empty() && !line.contains("panicked at");
             let said = said.lines().find(is_message).map(|line| format!(": {line}")).unwrap_or_default();
             RunError::new(ErrorKind::Internal, bounded(format!("the interpreter failed{said}"))).with_hint(
@@ -277,11 +276,10 @@ pub(crate) fn trapped(error: &wasmtime::Error, stopped: Stopped, limits: &Limits
     }
 }
 
-/// The least size of the block for which the guest's allocator did not even ask the host, since no
-/// memory of its kind could hold it. A guest that only says so gets this error in place of another,
-/// and nothing else.
+/// The smallest block for which the guest's allocator did not even ask the host, since no memory
+/// could hold it. A guest that claims this falsely only gets this error instead of another.
 fn refused_allocation(said: &str) -> Option<u64> {
-    /// Rust has no larger block on a machine of 32 bits.
+    /// Rust has no larger block on a 32-bit machine.
     const LARGEST: u64 = 1 << 31;
     if said.contains("capacity overflow") {
         return Some(LARGEST);
@@ -292,7 +290,7 @@ fn refused_allocation(said: &str) -> Option<u64> {
 
 fn stack_overflow() -> RunError {
     let mut error = limit(LimitHit { name: LimitName::Stack, max: 0, used: 0 });
-    // How deep it was cannot be measured.
+    // The depth cannot be measured.
     error.limit = None;
     error
 }

@@ -4,14 +4,14 @@ use std::fmt::Write as _;
 
 use belljar_model::display::{Glyph, glyphs};
 
-/// Lines shown before the one that matters.
+/// Lines shown before the one with the position.
 const BEFORE: usize = 2;
 /// Lines shown after it.
 const AFTER: usize = 1;
 /// Characters shown of a line.
 const WIDTH: usize = 160;
 
-/// A code frame: the lines around `line` with a marker under `column` (both from 1), or none if
+/// A code frame: the lines around `line` with a marker under `column` (both from 1), or `None` if
 /// there is no such line.
 pub(crate) fn frame(source: &str, line: u32, column: u32) -> Option<String> {
     // The guest counts lines as the language does.
@@ -22,7 +22,7 @@ pub(crate) fn frame(source: &str, line: u32, column: u32) -> Option<String> {
     let mut found = false;
     for (number, text) in source.lines().enumerate().skip(first).take(wanted - first + AFTER + 1) {
         let marker = if number == wanted { '>' } else { ' ' };
-        // Cut first: whether a joiner belongs to its neighbours depends on those that are shown.
+        // Cut first: whether a joiner belongs to its neighbours depends on the visible ones.
         let text: String = text.chars().take(WIDTH).collect();
         let shown: String = glyphs(&text).map(visible).collect();
         let _ = writeln!(frame, "{marker} {:>4} | {shown}", number + 1);
@@ -47,7 +47,7 @@ pub(crate) fn has_column(source: &str, line: u32, column: u32) -> bool {
     (1..=text.encode_utf16().count() + 1).contains(&column)
 }
 
-/// One character for one: an escape, or a tab, would shift the marker.
+/// One character for each: an escape or a tab would move the marker.
 fn visible(glyph: Glyph) -> char {
     match glyph {
         Glyph::Plain(character) => character,

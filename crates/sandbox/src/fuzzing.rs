@@ -1,16 +1,16 @@
-//! What is fuzzed here, with what must hold: `fuzz/` feeds it, and the test below replays what was
-//! found.
+//! The fuzzed function and its invariants: `fuzz/` feeds it, and the test below replays its corpus.
 //!
-//! What else the guest hands over is JSON, whose bounds are `crates/model`'s and fuzzed there.
+//! Everything else from the guest is JSON, whose bounds are in `crates/model` and fuzzed there.
 
 use belljar_model::{Effect, ToolPath};
 
 use crate::{Directory, GrantedTool, frame::frame};
 
-/// What ends a part of a target's input.
+/// The separator between parts of a target's input.
 const PART: &str = "\n----\n";
 
-/// Numbers of the guest's choice: the place of a failure in a source, and the entry of a directory.
+/// Arbitrary numbers from the guest: the position of a failure in a source, and the entry of a
+/// directory.
 pub fn guest_reports(data: &[u8]) {
     let Some((numbers, text)) = data.split_first_chunk::<8>() else { return };
     let Ok(text) = std::str::from_utf8(text) else { return };

@@ -1,11 +1,11 @@
 //! What the host holds for one run, counted in bytes against `max_held`.
 //!
-//! Two kinds of bytes are counted, and told apart with care. *Arguments* of calls count from the
-//! call to the moment at which the script gets the answer, and so do *notes* (logs and records of
-//! calls) from then on: both are in the script's own order, so a call that finds no room fails in
-//! every repetition of the run. *Answers* come when they like. They never make a call fail: one
-//! that finds no room in memory goes to a file (see `overflow`), and one that finds none there
-//! either is not read from its child until there is room, which no script can see.
+//! There are two kinds of bytes. *Arguments* of calls count from the call to the moment when the
+//! script gets the answer, and *notes* (logs and records of calls) from then on: both follow the
+//! script's own order, so a call that finds no room fails in every repetition of the run. *Answers*
+//! come in any order. They never make a call fail: one that finds no room in memory goes to a file
+//! (see `overflow`), and one that finds none there either is not read from its child until there is
+//! room, which no script can observe.
 
 use std::{
     pin::pin,
@@ -19,20 +19,20 @@ use belljar_model::{LimitHit, LimitName};
 use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::Notify;
 
-/// Answers that are in memory on their way to the file. One at least, whatever its size.
+/// Answers that are in memory on their way to the file. At least one, whatever its size.
 const PASSING_BYTES: u64 = 8 << 20;
 /// How many times `max_held` the file may hold: by default 2 GiB, four hundred of the largest
 /// answers.
 const FILE_FACTOR: u64 = 32;
 /// What the files of all runs of this process may hold: by default those of four runs that are
-/// full. They bridge the moments in which scripts compute while children answer; more would fill
-/// the disk of a small machine.
+/// full. They bridge the moments when scripts compute while children answer; more would fill the
+/// disk of a small machine.
 const ALL_FILES_BYTES: u64 = 8 << 30;
 
-/// The files of this process: its disk is the same, however many sandboxes it has.
+/// The files of this process: all its sandboxes share the same disk.
 static ALL_FILES: AllFiles = AllFiles::new(ALL_FILES_BYTES);
 
-/// The bytes that are held for a run. Clones count together.
+/// The bytes that are held for a run. Clones share the count.
 #[derive(Clone)]
 pub(crate) struct Holdings(Arc<Inner>);
 
@@ -41,7 +41,7 @@ struct Inner {
     has_file: bool,
     files: &'static AllFiles,
     counts: Mutex<Counts>,
-    /// Told when an answer that found no room may find some.
+    /// Signals that a waiting answer may find room.
     freed: Notify,
 }
 
@@ -49,7 +49,7 @@ struct Inner {
 struct AllFiles {
     max: u64,
     used: AtomicU64,
-    /// Told when a file is gone.
+    /// Signals that a file is gone.
     freed: Notify,
 }
 
@@ -59,22 +59,22 @@ struct Counts {
     notes: u64,
     answers: u64,
     passing: u64,
-    /// Answers in the file, and the bytes that they have taken of it since it was empty.
+    /// Answers in the file, and their bytes since it was last empty.
     filed: u64,
     file_bytes: u64,
-    /// The most that the file has held. So much of the disk is the run's until it ends, whatever is
-    /// read back meanwhile.
+    /// The most that the file has held. This space belongs to the run until it ends, even if
+    /// answers are read back meanwhile.
     disk_bytes: u64,
     peak: u64,
-    /// The script waits, and nothing that is there is what it waits for.
+    /// The script waits for something that has not arrived.
     is_starving: bool,
 }
 
-/// Where an answer was let in.
+/// Where an answer was admitted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
     Memory,
-    /// It has to be written to the file before the next one comes.
+    /// It has to be written to the file before the next one is admitted.
     File,
 }
 
@@ -110,8 +110,7 @@ impl Holdings {
         Ok(())
     }
 
-    /// Counts the arguments of a call for which whoever made it has found room in a count of its
-    /// own.
+    /// Counts the arguments of a call for which the caller has found room in its own count.
     pub(crate) fn hold_arguments(&self, bytes: u64) {
         let mut counts = self.lock();
         counts.arguments = counts.arguments.saturating_add(bytes);
@@ -126,7 +125,7 @@ impl Holdings {
         self.0.freed.notify_waiters();
     }
 
-    /// Counts what is kept to the run's end. It is bounded by limits of its own.
+    /// Counts what is kept until the run ends. It has limits of its own.
     pub(crate) fn keep(&self, bytes: u64) {
         let mut counts = self.lock();
         counts.notes = counts.notes.saturating_add(bytes);
@@ -148,7 +147,7 @@ impl Holdings {
         loop {
             let mut freed = pin!(self.0.freed.notified());
             let mut file_gone = pin!(self.0.files.freed.notified());
-            // From here on no news is missed.
+            // Registered first, so that no change is missed.
             freed.as_mut().enable();
             file_gone.as_mut().enable();
             if !is_wanted() {
@@ -164,14 +163,14 @@ impl Holdings {
         }
     }
 
-    /// Somebody gave up waiting for an answer: whoever holds it back has to ask again whether it is
+    /// A waiter for an answer gave up: the code that holds it back has to check again whether it is
     /// wanted.
     pub(crate) fn abandon(&self) {
         self.0.freed.notify_waiters();
     }
 
-    /// The script waits for something that is not there. What it is may stand behind what found no
-    /// room, so one more comes in.
+    /// The script waits for something that has not arrived. It may be behind an answer that found
+    /// no room, so one more is admitted.
     pub(crate) fn starve(&self) {
         self.lock().is_starving = true;
         self.0.freed.notify_waiters();
@@ -239,14 +238,14 @@ impl AllFiles {
     }
 
     fn give_back(&self, bytes: u64) {
-        // As many were taken.
+        // Returns so many bytes.
         self.used.fetch_sub(bytes, Ordering::Relaxed);
         self.freed.notify_waiters();
     }
 }
 
 impl Counts {
-    /// By how much the file becomes larger than it ever was with an answer of so many bytes.
+    /// By how much an answer of this size makes the file larger than ever before.
     fn growth(&self, bytes: u64) -> u64 {
         self.file_bytes.saturating_add(bytes).saturating_sub(self.disk_bytes)
     }
@@ -269,14 +268,14 @@ impl Held {
         self.place
     }
 
-    /// The answer is in the file, and no longer in memory. None, if it was to stay there.
+    /// The answer is in the file, and no longer in memory. `None` if it was to stay in memory.
     pub(crate) fn into_filed(mut self) -> Option<Filed> {
         if self.place == Place::Memory {
             return None;
         }
         let filed = Filed(self.holdings.clone());
         self.holdings.lock().passing -= self.bytes;
-        // What is left for `drop` is nothing.
+        // Leaves nothing for `drop`.
         (self.place, self.bytes) = (Place::Memory, 0);
         Some(filed)
     }
@@ -401,7 +400,7 @@ mod tests {
         let (_, _third) = place(&other, 1_000).expect("there is room for one more");
         let mut waiting = pin!(other.admit(1_000, || true));
         assert!(waiting.as_mut().now_or_never().is_none(), "all files together are full, though its own is not");
-        // What is read back leaves the file as large as it was, and its own run writes over it.
+        // Reading back does not shrink the file, and its own run overwrites the space.
         filed.clear();
         assert!(waiting.as_mut().now_or_never().is_none());
         let (where_to, again) = place(&one, 2_000).expect("its file is as large already");

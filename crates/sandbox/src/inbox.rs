@@ -1,13 +1,12 @@
-//! What a run takes in of its calls and timers: one completion at a time, in an order that is
-//! recorded.
+//! The results of a run's calls and timers: one completion at a time, in an order that is recorded.
 //!
-//! Calls run on tasks of their own, and what they bring arrives in an [`Inbox`]. The run takes the
-//! next completion out of it only when the guest asks for one. So the guest sees one answer, works
-//! it off, and asks again before it sees the next, and what it does depends on the completions and
-//! their order alone.
+//! Calls run on tasks of their own, and their results arrive in an [`Inbox`]. The run takes the
+//! next completion out of it only when the guest asks for one. So the guest handles one answer
+//! completely before it sees the next, and its behaviour depends only on the completions and their
+//! order.
 //!
-//! An answer that waits is counted by [`Holdings`]. One that is in the file is read back when it is
-//! its turn.
+//! A waiting answer is counted by [`Holdings`]. One that is in the file is read back when it is its
+//! turn.
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
@@ -28,14 +27,14 @@ use crate::{
     overflow::Written,
 };
 
-/// What has come of a call or a timer.
+/// The result of a call or a timer.
 pub(crate) struct Completion {
-    /// Which it is, counted as the script began them.
+    /// Its number, in the order in which the script began them.
     pub(crate) number: u64,
     pub(crate) event: Event,
 }
 
-/// What it is that has come.
+/// The kind of result.
 pub(crate) enum Event {
     Answer(Answer),
     Elapsed,
@@ -44,44 +43,43 @@ pub(crate) enum Event {
 /// A tool's answer.
 pub(crate) struct Answer {
     pub(crate) result: Result<Kept, CallError>,
-    /// What is recorded of the call once the guest gets the answer: nothing, of a call that was
-    /// refused.
+    /// The record of the call, added when the guest gets the answer; `None` for a refused call.
     pub(crate) record: Option<CallRecord>,
 }
 
-/// An answer that waits for the guest.
+/// A waiting answer.
 pub(crate) enum Kept {
-    /// In memory, with the room that it takes there until it is handed out.
+    /// In memory, with its counted room until it is handed out.
     Here { text: JsonText, room: Option<Held> },
     /// In the file.
     There(Written),
 }
 
-/// Where answers arrive, and timers end. There are no more of them than calls and timers under way,
-/// which are bounded where they begin; how much of the answers is in memory is bounded where they
-/// are admitted.
+/// Where answers arrive, and timers end. Their number is bounded by that of calls and timers under
+/// way, which is checked where they begin; the memory for answers is bounded where they are
+/// admitted.
 #[derive(Clone)]
 pub(crate) struct Inbox(Arc<Inner>);
 
 struct Inner {
     waiting: Mutex<Waiting>,
     holdings: Holdings,
-    /// Told when an answer has arrived.
+    /// Signals that an answer has arrived.
     arrived: Notify,
 }
 
 #[derive(Default)]
 struct Waiting {
-    /// In the order in which they arrived, with the time.
+    /// In the order of arrival, with the time.
     answers: VecDeque<(Instant, u64, Answer)>,
     timers: Timers,
-    /// The order of an earlier run, as far as it has not been followed yet.
+    /// The remaining order of an earlier run.
     order: VecDeque<u64>,
-    /// What is recorded of the call whose answer is being read back from the file.
+    /// The record of the call whose answer is being read back from the file.
     reading: Option<(u64, Option<CallRecord>)>,
 }
 
-/// The timers that run, in the order in which they end.
+/// The running timers, in the order in which they end.
 #[derive(Default)]
 struct Timers {
     ends: BTreeSet<(Instant, u64)>,
@@ -90,7 +88,7 @@ struct Timers {
 
 /// What the guest gets next.
 enum Next {
-    /// The answer at this place.
+    /// The answer at this index.
     Answer(usize),
     Timer(u64),
     Pending(Pending),
@@ -98,16 +96,16 @@ enum Next {
 
 /// Why there is nothing for the guest yet.
 enum Pending {
-    /// What it gets next is a timer that ends then.
+    /// It must get a timer next, which ends at this time.
     Timer(Instant),
-    /// It gets whatever comes first: an answer, or a timer that ends then.
+    /// It gets whatever comes first: an answer, or a timer that ends at this time.
     Any(Instant),
     /// It gets an answer.
     Answer,
 }
 
 impl Inbox {
-    /// An empty inbox that hands out what arrives as it comes, or in a given order.
+    /// An empty inbox that hands out results as they arrive, or in a given order.
     pub(crate) fn new(order: Option<Vec<u64>>, holdings: Holdings) -> Self {
         let waiting = Waiting { order: order.unwrap_or_default().into(), ..Waiting::default() };
         Self(Arc::new(Inner { waiting: Mutex::new(waiting), holdings, arrived: Notify::new() }))
@@ -119,19 +117,19 @@ impl Inbox {
         self.0.arrived.notify_one();
     }
 
-    /// A timer runs from now on.
+    /// A timer has started.
     pub(crate) fn begin_timer(&self, number: u64, ends: Instant) {
         let timers = &mut self.lock().timers;
         timers.ends.insert((ends, number));
         timers.by_number.insert(number, ends);
     }
 
-    /// Forgets a timer. False, if none of this number runs.
+    /// Forgets a timer. Returns false if there is none with this number.
     pub(crate) fn cancel_timer(&self, number: u64) -> bool {
         self.lock().timers.remove(number)
     }
 
-    /// The next completion, if it is there. An answer in the file is still to be
+    /// The next completion, if there is one. An answer in the file must still be
     /// [read](Inbox::read).
     pub(crate) fn take(&self) -> Option<Completion> {
         let mut waiting = self.lock();
@@ -162,7 +160,7 @@ impl Inbox {
                 Next::Pending(pending) => pending,
                 Next::Answer(_) | Next::Timer(_) => return,
             };
-            // What comes next may stand behind what finds no room. A timer never does.
+            // The next result may be behind one that finds no room. A timer never is.
             if !matches!(pending, Pending::Timer(_)) {
                 self.0.holdings.starve();
             }
@@ -177,15 +175,15 @@ impl Inbox {
         }
     }
 
-    /// Whether what the guest gets next is a call or a timer of this run, if an order says which.
-    /// `is_open` knows the calls.
+    /// Whether the next result in the given order belongs to a call or timer of this run. `is_open`
+    /// knows the calls.
     pub(crate) fn can_come(&self, is_open: impl FnOnce(u64) -> bool) -> bool {
         let waiting = self.lock();
         waiting.order.front().is_none_or(|wanted| waiting.timers.by_number.contains_key(wanted) || is_open(*wanted))
     }
 
-    /// Reads an answer back from the file. What is recorded of its call is kept here meanwhile: the
-    /// run may end before the guest has the answer. [`Inbox::was_read`] gives it back.
+    /// Reads an answer back from the file. The record of its call is kept here meanwhile, since the
+    /// run may end before the guest has the answer. [`Inbox::was_read`] returns it.
     ///
     /// # Cancellation
     /// The answer is lost.
@@ -203,12 +201,12 @@ impl Inbox {
         result
     }
 
-    /// What is recorded of the call whose answer was read.
+    /// The record of the call whose answer was read.
     pub(crate) fn was_read(&self) -> Option<CallRecord> {
         self.lock().reading.take().and_then(|(_, record)| record)
     }
 
-    /// What is recorded of calls whose answers came and were never handed over, by their number.
+    /// The records of calls whose answers came and were never handed over, by number.
     pub(crate) fn late(&self) -> Vec<(u64, Option<CallRecord>)> {
         let mut waiting = self.lock();
         let reading = waiting.reading.take();
@@ -229,7 +227,7 @@ impl Waiting {
         }
     }
 
-    /// Whatever came first.
+    /// Whichever came first.
     fn first(&self) -> Next {
         let arrived = self.answers.front().map(|(arrived, ..)| *arrived);
         let Some((ends, timer)) = self.timers.ends.first().copied() else {
@@ -237,7 +235,7 @@ impl Waiting {
         };
         match arrived {
             Some(arrived) if arrived < ends => Next::Answer(0),
-            // A timer that ended before an answer came has ended by now.
+            // A timer that should end before an answer came has ended by now.
             Some(_) => Next::Timer(timer),
             None if ends <= Instant::now() => Next::Timer(timer),
             None => Next::Pending(Pending::Any(ends)),

@@ -1,4 +1,4 @@
-//! What is kept of a run whatever becomes of it: its logs, its calls, and the limit that ended it.
+//! What is kept of a run however it ends: its logs, its calls, and the limit that ended it.
 
 use std::{collections::BTreeMap, sync::Arc, time::Instant};
 
@@ -7,10 +7,10 @@ use parking_lot::{Mutex, MutexGuard};
 
 use crate::{GrantedTool, calls::unanswered, holdings::Holdings, place::Place};
 
-/// Bytes that a note takes beside its texts.
+/// Bytes of a note besides its texts.
 const NOTE_BYTES: u64 = 100;
 
-/// A run's notes, shared by the run and whoever drives it.
+/// A run's notes, shared by the run and the code that drives it.
 #[derive(Clone)]
 pub(crate) struct Journal {
     notes: Arc<Mutex<Notes>>,
@@ -26,13 +26,13 @@ pub(crate) struct Notes {
     logs_are_cut: bool,
     pub(crate) calls: Vec<CallRecord>,
     pub(crate) calls_begun: u64,
-    /// The most calls that were open at once, and the largest that went either way.
+    /// The most calls that were open at once, and the largest arguments and results.
     pub(crate) concurrent_calls: u64,
     pub(crate) largest_arguments: u64,
     pub(crate) largest_result: u64,
     /// Calls whose answer the guest does not have yet, by their number.
     open: BTreeMap<u64, OpenCall>,
-    /// What the last call that was refused for a limit was told, and the limit.
+    /// The last call that was refused because of a limit: its error, and the limit.
     pub(crate) refusal: Option<(String, LimitHit)>,
     pub(crate) hit: Option<LimitHit>,
     /// The numbers of the calls and timers that were handed over.
@@ -50,13 +50,13 @@ struct OpenCall {
 }
 
 impl Journal {
-    /// No notes yet. What they take counts among `holdings`.
+    /// No notes yet. They are counted in `holdings`.
     pub(crate) fn new(holdings: Holdings) -> Self {
         Self { notes: Arc::default(), holdings }
     }
 
-    /// Keeps a log entry, as far as there is room: what is over is cut, and the cut is said once.
-    /// Whether any of it was kept.
+    /// Keeps a log entry, as far as there is room: the rest is cut, which is said once. Returns
+    /// whether any of it was kept.
     pub(crate) fn log(&self, level: LogLevel, mut text: String, max_bytes: u64, max_lines: u64) -> bool {
         let mut notes = self.lock();
         if notes.logs_are_cut {
@@ -87,8 +87,7 @@ impl Journal {
     /// Notes that a call has begun, and where, and counts its arguments.
     ///
     /// # Errors
-    /// The limit, if they find no room. The call is open all the same, until the script hears of
-    /// it.
+    /// The limit, if there is no room for them. The call stays open until the script learns of it.
     pub(crate) fn begin(
         &self,
         number: u64,
@@ -106,7 +105,7 @@ impl Journal {
         counted
     }
 
-    /// Notes that a call was not made for a limit, and what it is told.
+    /// Notes that a call was refused because of a limit, and its error.
     pub(crate) fn refused(&self, message: &str, hit: LimitHit) {
         self.lock().refusal = Some((message.to_owned(), hit));
     }
@@ -136,8 +135,7 @@ impl Journal {
         self.lock().open.values().find_map(|call| call.place)
     }
 
-    /// Calls whose answer the guest does not have yet, with what is noted of one whose answer never
-    /// came.
+    /// The unanswered calls, each with the record of one whose answer never came.
     pub(crate) fn unanswered(&self) -> Vec<(u64, CallRecord)> {
         let notes = self.lock();
         notes.open.iter().map(|(number, call)| (*number, unanswered(&call.tool, call.begun))).collect()
@@ -149,8 +147,8 @@ impl Journal {
         notes.largest_result = notes.largest_result.max(bytes as u64);
     }
 
-    /// Notes how a call ended, at the moment at which the guest gets its answer.
-    /// One that was refused has no record, and was none. Gives the tool of a call that was open.
+    /// Notes how a call ended, when the guest gets its answer. A refused call has no record.
+    /// Returns the tool if the call was open.
     pub(crate) fn end(&self, number: u64, record: Option<CallRecord>) -> Option<GrantedTool> {
         let mut notes = self.lock();
         let call = notes.open.remove(&number)?;
@@ -187,7 +185,7 @@ impl Journal {
     }
 }
 
-/// Where a text must end to have so many bytes and lines; nowhere, if there is no line left.
+/// Where a text must be cut to fit into so many bytes and lines; `None` if there is no line left.
 fn end_of(text: &str, bytes: usize, lines: usize) -> Option<usize> {
     let last_line = lines.checked_sub(1)?;
     let of_lines = text.match_indices('\n').nth(last_line).map_or(text.len(), |(at, _)| at);

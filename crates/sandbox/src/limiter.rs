@@ -1,15 +1,15 @@
-//! The memory limit, and what was used of it.
+//! The memory limit, and how much of it was used.
 
 use wasmtime::ResourceLimiter;
 
-/// Elements of a table; the guest's is fixed, and a hostile component gets no further.
+/// Elements of a table; the guest's has a fixed size, and a hostile component gets no more.
 const TABLE_ELEMENTS: usize = 20_000;
 
 /// Bounds the linear memory of one run.
 pub(crate) struct MemoryLimiter {
     limit: usize,
     peak: usize,
-    /// The size that was asked for and refused.
+    /// The size that was requested and refused.
     denied: Option<usize>,
 }
 
@@ -30,8 +30,8 @@ impl MemoryLimiter {
 impl ResourceLimiter for MemoryLimiter {
     fn memory_growing(&mut self, _: usize, desired: usize, _: Option<usize>) -> wasmtime::Result<bool> {
         if desired > self.limit {
-            // An error, and not the `false` that makes `memory.grow` return -1: that a script could
-            // catch as a RangeError.
+            // An error, and not the `false` that makes `memory.grow` return -1, which a script
+            // could catch as a RangeError.
             self.denied = Some(desired);
             return Err(wasmtime::Error::msg("the memory limit was reached"));
         }

@@ -1,4 +1,4 @@
-//! The two clocks of a run: time inside the guest, and time waited.
+//! The two clocks of a run: time inside the guest, and time waiting.
 
 use std::time::{Duration, Instant};
 
@@ -6,10 +6,10 @@ use belljar_model::{LimitHit, LimitName, Limits};
 use belljar_recording::Spent;
 use parking_lot::{Mutex, MutexGuard};
 
-/// How often a run is looked at that rests with no time left: as much may pass once it goes on.
+/// How often to check a resting run whose time is used up: that much may pass once it continues.
 const RESTING_LOOK: Duration = Duration::from_millis(50);
 
-/// Measures a run, and says when it has had its time.
+/// Measures a run, and tells when its time is used up.
 pub(crate) struct Meter {
     timeout: Duration,
     compute: Duration,
@@ -22,25 +22,25 @@ struct Clocks {
     computed: Duration,
     waited: Duration,
     rested: Duration,
-    /// What the run had had before it was put aside.
+    /// What the run had used before it was put aside.
     before: Duration,
-    /// Nothing counts while a run does again what it did before.
+    /// Nothing counts while a resumed run repeats what it did before.
     is_replay: bool,
-    /// Since when the run is in its phase.
+    /// When the current phase began.
     since: Instant,
     phase: Phase,
 }
 
-/// What a run does, as far as its clocks know.
+/// The phase of a run, for its clocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Phase {
-    /// The guest is being run.
+    /// The guest is running.
     Computing,
     /// The guest waits for the host.
     Waiting,
-    /// The guest waits for nothing but a person. No clock counts that.
+    /// The guest waits only for a person. No clock counts that.
     Resting,
-    /// The guest could go on, and waits for its turn. No clock of the script's counts that.
+    /// The guest could continue, and waits for its turn. No clock of the script counts that.
     Queued,
 }
 
@@ -64,13 +64,12 @@ impl Meter {
         }
     }
 
-    /// Lets nothing count until the run [goes on](Meter::go_on). What it does until then is bounded
-    /// by its fuel.
+    /// Counts nothing until the run [goes on](Meter::go_on). Until then its fuel bounds it.
     pub(crate) fn begin_again(&self) {
         self.lock().is_replay = true;
     }
 
-    /// The run has come to where it was put aside, when it had used this, and goes on.
+    /// The run has reached the point where it was put aside, having used this much, and goes on.
     pub(crate) fn go_on(&self, spent: Spent) {
         let mut clocks = self.lock();
         (clocks.started, clocks.since) = (Instant::now(), Instant::now());
@@ -102,7 +101,7 @@ impl Meter {
         (clocks.since, clocks.phase) = (now, phase);
     }
 
-    /// A run that waits does so for people alone, or not for them alone.
+    /// Sets whether a waiting run waits for people alone.
     pub(crate) fn stand(&self, for_people: bool) {
         let phase = self.lock().phase;
         match (phase, for_people) {
@@ -112,7 +111,7 @@ impl Meter {
         }
     }
 
-    /// The limit of time that a run has met while it computes. Asked at each tick.
+    /// The time limit that a run has exceeded while computing. Checked at each tick.
     pub(crate) fn check(&self) -> Result<(), LimitHit> {
         let clocks = self.lock();
         if clocks.is_replay {
@@ -130,7 +129,7 @@ impl Meter {
         Ok(())
     }
 
-    /// The limit that a run has met while it stood still, or how long to wait before there can be
+    /// The time limit that a waiting run has exceeded, or how long to wait before it can exceed
     /// one.
     pub(crate) fn overdue(&self) -> Result<LimitHit, Duration> {
         let (wall, _, waited) = self.read();
@@ -145,11 +144,11 @@ impl Meter {
         }
         // No wait is longer than the time that passes.
         let left = (self.timeout - wall).min(self.wait - waited);
-        // For one that rests no time passes, however often it is looked.
+        // No time passes for a resting run, however often this checks.
         Err(if self.lock().phase == Phase::Resting { left.max(RESTING_LOOK) } else { left })
     }
 
-    /// Wall time without that in which the run rested, time inside, time waited.
+    /// Wall time without rest, time inside, and time waiting.
     pub(crate) fn read(&self) -> (Duration, Duration, Duration) {
         let clocks = self.lock();
         let waiting = if clocks.phase == Phase::Waiting { clocks.since.elapsed() } else { Duration::ZERO };

@@ -1,4 +1,4 @@
-//! What the owner of a sandbox sets.
+//! The settings of a sandbox.
 
 use std::{num::NonZero, thread, time::Duration};
 
@@ -8,7 +8,7 @@ use belljar_model::ByteSize;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SandboxOptions {
     /// Runs that may be live at once, waiting for tools or computing. 64: each reserves some 4 GiB
-    /// of the address space, and of the memory what it touches. Further runs queue.
+    /// of address space, and uses the memory that it touches. Further runs queue.
     pub max_live: u32,
     /// What all live runs together may take: their memory limits, and what the host may hold for
     /// them (`max_held`). 20 GiB: as many runs with the default limits as there are slots. A run
@@ -21,7 +21,7 @@ pub struct SandboxOptions {
     /// that belljar is busy.
     pub max_queued: u32,
     /// How long a run may queue before it is told that belljar is busy. Thirty seconds: a client
-    /// waits for two minutes, and the run is to come yet.
+    /// waits for two minutes, and the run itself still has to follow.
     pub queue_timeout: Duration,
 }
 

@@ -1,8 +1,8 @@
-//! The file in which answers wait that found no room in memory.
+//! The file for waiting answers that find no room in memory.
 //!
 //! Each run that needs one has its own. It has no name, so nothing of it is left when the run has
-//! ended, however it ended. It holds what children answered, so it is readable by nobody else, and
-//! it lies where the owner of the sandbox says.
+//! ended, however it ended. It holds answers of children, so nobody else can read it, and the owner
+//! of the sandbox chooses its folder.
 
 use std::{
     io::{self, Read as _, Seek as _, SeekFrom, Write as _},
@@ -19,7 +19,7 @@ use tokio::task::spawn_blocking;
 
 use crate::holdings::{Filed, Held};
 
-/// The file of one run, which is made when it is needed.
+/// The file of one run, created when it is needed.
 #[derive(Clone)]
 pub(crate) struct Overflow {
     folder: Option<Arc<Dir>>,
@@ -30,7 +30,7 @@ pub(crate) struct Overflow {
 struct OpenFile {
     file: Option<cap_std::fs::File>,
     end: u64,
-    /// Answers that are in it.
+    /// The number of answers in it.
     count: u64,
 }
 
@@ -48,15 +48,15 @@ impl Overflow {
         Self { folder, file: Arc::default() }
     }
 
-    /// Whether anything can be written.
+    /// Whether a file can be used.
     pub(crate) fn exists(&self) -> bool {
         self.folder.is_some()
     }
 
-    /// Writes an answer to the file. It counts as one in memory until it is there.
+    /// Writes an answer to the file. Until it is written it counts as one in memory.
     ///
     /// # Cancellation
-    /// Dropping the future leaves the writing to its thread; what was written is forgotten.
+    /// Dropping the future leaves the writing to its thread, and the answer is forgotten.
     pub(crate) async fn write(&self, text: JsonText, held: Held) -> io::Result<Written> {
         let overflow = self.clone();
         on_a_thread(move || {
@@ -95,7 +95,7 @@ impl Overflow {
         Err(io::ErrorKind::UnexpectedEof.into())
     }
 
-    /// One answer less is in the file. When it was the last one, the file is empty again.
+    /// Removes an answer. When it was the last one, the file is empty again.
     fn forget(&self) {
         let mut open = self.file.lock();
         open.count = open.count.saturating_sub(1);
@@ -126,7 +126,7 @@ impl Drop for Written {
     }
 }
 
-/// A new file that has no name.
+/// A new nameless file.
 fn nameless(folder: &Dir) -> io::Result<cap_std::fs::File> {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let name = format!("answers-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));

@@ -11,11 +11,11 @@ use std::{
 use futures::task::AtomicWaker;
 use parking_lot::Mutex;
 
-/// The parked calls of a run. Clones count together.
+/// The parked calls of a run. Clones share them.
 #[derive(Clone, Default)]
 pub(crate) struct Parking(Arc<Inner>);
 
-/// Who wants to know of each change: in another process, the run's own.
+/// The listener for changes, if the run itself is in another process.
 type Listener = Box<dyn Fn(bool) + Send + Sync>;
 
 #[derive(Default)]
@@ -25,12 +25,12 @@ struct Inner {
     listener: Mutex<Option<Listener>>,
 }
 
-/// A call that waits for a person, for as long as this is there.
+/// A call that waits for a person, as long as this exists.
 #[must_use]
 pub struct Parked(Parking);
 
 impl Parking {
-    /// One that tells of a call being parked and let go, for a run that is elsewhere.
+    /// One that reports changes, for a run in another process.
     pub(crate) fn telling(listener: impl Fn(bool) + Send + Sync + 'static) -> Self {
         let inner = Inner { listener: Mutex::new(Some(Box::new(listener))), ..Inner::default() };
         Self(Arc::new(inner))

@@ -1,7 +1,7 @@
-//! Where a script is, as its guest says it.
+//! A position of a script, as reported by its guest.
 
-/// A place in the source, as the guest says it: both from 1, and whether the source has it is still
-/// to be seen.
+/// A position in the source, as reported by the guest: both from 1, and not yet checked against the
+/// source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Place {
     pub(crate) line: u32,

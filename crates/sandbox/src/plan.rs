@@ -1,16 +1,15 @@
-//! The calls of a script as they stand in its source, and what is known of them before it runs.
+//! The calls in a script's source, and what is known of them before it runs.
 //!
-//! The guest finds them and tells them as JSON (`catalog.plan` in wit/sandbox.wit). They are a
-//! guest's word, like everything from there: what they say of a call grants nothing and calls
-//! nothing.
+//! The guest finds them and reports them as JSON (`catalog.plan` in wit/sandbox.wit). Like
+//! everything from there, they are not trusted: they grant nothing and call nothing.
 
 use belljar_model::{JsonBounds, JsonText};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// The longest text in which a guest tells the calls of a script, in bytes.
+/// The longest text in which a guest reports the calls of a script, in bytes.
 pub const MAX_PLAN_BYTES: usize = 64 * 1024;
-/// Calls that are looked at.
+/// The most calls that are looked at.
 const MAX_CALLS: usize = 200;
 /// No findings, as a text.
 pub(crate) const NO_FINDINGS: &str = "[]";
@@ -20,9 +19,9 @@ pub(crate) const NO_FINDINGS: &str = "[]";
 pub struct PlannedCalls {
     /// In the order of the source.
     pub calls: Vec<PlannedCall>,
-    /// How many there are beside these.
+    /// How many there are besides these.
     pub more: u64,
-    /// Whether there may be calls that the script chooses while it runs.
+    /// Whether the script may make calls that it chooses while it runs.
     pub others: bool,
 }
 
@@ -33,7 +32,7 @@ pub struct PlannedCall {
     pub server: usize,
     /// The property that is called.
     pub tool: String,
-    /// How sure it is that the call is made.
+    /// How certain it is that the call is made.
     pub reach: Reach,
     /// Whether the script fails if the call does.
     pub fatal: bool,
@@ -44,32 +43,32 @@ pub struct PlannedCall {
     pub line: u32,
     /// From 1, in UTF-16 code units.
     pub column: u32,
-    /// What is known of the arguments, where that is something.
+    /// What is known of the arguments, if anything.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arguments: Option<KnownArguments>,
 }
 
-/// How sure it is that a call is made.
+/// How certain it is that a call is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Reach {
     /// In any case.
     Certain,
-    /// A condition, a loop or a callback decides.
+    /// It depends on a condition, a loop or a callback.
     Possible,
-    /// The source looks first whether the tool is there, or catches what comes of the call.
+    /// The source checks first whether the tool is there, or catches the call's error.
     Guarded,
 }
 
 /// What is known of a call's arguments. All places are JSON pointers into `value`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct KnownArguments {
-    /// The arguments. What is not known is null, and a text that is not known is empty.
+    /// The arguments. Unknown values are null, and unknown texts are empty.
     pub value: Map<String, Value>,
-    /// Where something stands that is not known, and may not be there at all.
+    /// Places with unknown values, which may be absent.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unknown: Vec<String>,
-    /// Where a text stands that is not known.
+    /// Places with unknown texts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub texts: Vec<String>,
     /// Objects that may have more members.
@@ -81,58 +80,58 @@ pub struct KnownArguments {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Finding {
-    /// Nothing stands against it, as far as is known.
+    /// Nothing is wrong with it, as far as is known.
     Nothing,
     /// The server has no tool of this name.
     NoSuchTool {
-        /// Whether the list of its tools is the one that it has now.
+        /// Whether the list of its tools is the current one.
         certain: bool,
     },
     /// It would be refused.
     Objection(Objection),
 }
 
-/// What stands against a call.
+/// What is wrong with a call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Objection {
     /// What would happen, for the script's author.
     pub message: String,
     /// What to try.
     pub hint: Option<String>,
-    /// It is the rules of belljar's owner that do not allow it.
+    /// Whether the owner's rules deny it.
     pub denied: bool,
-    /// Whether it is certain. If not, the call may succeed all the same.
+    /// Whether it is certain. If not, the call may still succeed.
     pub certain: bool,
 }
 
 impl PlannedCalls {
-    /// From the text of a guest; `None` if it is something else, or too long.
+    /// Parses a guest's text; `None` if it is malformed, or too long.
     pub fn parse(text: &str) -> Option<Self> {
         let text = JsonText::parse(text.to_owned(), &JsonBounds::with_bytes(MAX_PLAN_BYTES)).ok()?;
         let calls: Self = serde_json::from_value(text.to_value().ok()?).ok()?;
         (calls.calls.len() <= MAX_CALLS).then_some(calls)
     }
 
-    /// As such a text.
+    /// The text form.
     pub fn to_text(&self) -> String {
         serde_json::json!(self).to_string()
     }
 }
 
 impl KnownArguments {
-    /// Whether nothing of them is left open.
+    /// Whether everything about them is known.
     pub fn is_complete(&self) -> bool {
         self.unknown.is_empty() && self.texts.is_empty() && self.open.is_empty()
     }
 }
 
 impl Finding {
-    /// Findings as they are recorded, and sent to another process.
+    /// Findings in the form in which they are recorded, and sent to another process.
     pub fn to_text(findings: &[Self]) -> String {
         serde_json::json!(findings).to_string()
     }
 
-    /// From such a text. Of one that is something else, nothing is known.
+    /// Parses that form. If it is malformed, nothing is known.
     pub fn from_text(text: &str) -> Vec<Self> {
         serde_json::from_str(text).unwrap_or_default()
     }

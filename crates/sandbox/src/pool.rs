@@ -2,26 +2,26 @@
 
 use wasmtime::{Config, Enabled, Engine, InstanceAllocationStrategy, PoolingAllocationConfig};
 
-/// What a warm slot keeps resident, so that the next run in it finds its pages there. Measured:
-/// without, a run of `1+1` takes 33 page faults and three times as long. The guest's own stack, of
-/// 4 MiB, comes first, and a run touches little of it.
+/// What a warm slot keeps resident for the next run. Measured: without it, a run of `1+1` takes 33
+/// page faults and three times as long. The guest's own stack, of 4 MiB, comes first, and a run
+/// touches little of it.
 const RESIDENT_BYTES: usize = 7 << 20;
 const RESIDENT_STACK_BYTES: usize = 64 << 10;
-/// The guest has some thousand functions in its table.
+/// The guest's table has some thousand functions.
 const TABLE_ELEMENTS: usize = 20_000;
 /// Components and their core modules have a bounded amount of metadata; the guest's is well below.
 const INSTANCE_BYTES: usize = 1 << 20;
 /// The guest is one module and a few shims.
 const CORE_INSTANCES: u32 = 20;
 
-/// Opens what the pool resets its slots by, if that has not been done: once per process, and kept
-/// open.
+/// Opens the file that the pool resets its slots with, if that has not been done: once per process,
+/// and kept open.
 ///
-/// An engine does it by itself. A process that makes itself unreadable for others
-/// (`PR_SET_DUMPABLE`) calls this before: afterwards only root can open it, and each run costs a
-/// copy of some megabytes more.
+/// An engine does this by itself. A process that makes itself unreadable for others
+/// (`PR_SET_DUMPABLE`) calls this before: afterwards only root can open it, and each run would have
+/// to copy some megabytes more.
 pub fn open_page_map() {
-    // Asking is what opens it.
+    // The query opens it.
     PoolingAllocationConfig::is_pagemap_scan_available();
 }
 
@@ -54,8 +54,8 @@ fn config(max_live: u32, pagemap_scan: Enabled) -> Config {
         .max_component_instance_size(INSTANCE_BYTES)
         .max_core_instance_size(INSTANCE_BYTES)
         .table_elements(TABLE_ELEMENTS)
-        // The limit of each run is enforced by its limiter; this is what a slot reserves of the
-        // address space.
+        // The limit of each run is enforced by its limiter; this is the address space that a slot
+        // reserves.
         .max_memory_size(1 << 32)
         .linear_memory_keep_resident(RESIDENT_BYTES)
         .table_keep_resident(TABLE_ELEMENTS * size_of::<usize>())

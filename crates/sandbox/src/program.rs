@@ -9,30 +9,29 @@ use belljar_model::ByteSize;
 pub struct Program {
     /// JavaScript or TypeScript, as its author wrote it.
     pub source: String,
-    /// On whose behalf it runs. Clients take turns where runs must queue; those that are not told
-    /// apart are one.
+    /// The client for which it runs. Clients take turns in the queue; runs without one count as one
+    /// client.
     pub client: String,
-    /// Where the script's random numbers come from. Drawn from the operating system where there is
-    /// none.
+    /// The seed of the script's random numbers. Drawn from the operating system if there is none.
     pub seed: Option<[u8; 32]>,
-    /// In which order the script gets its answers:
-    /// [`Outcome::order`](belljar_model::Outcome::order) of an earlier run. As they come, where
-    /// there is none. A script that does not ask again for what it asked for then waits for it
-    /// until its timeout.
+    /// The order in which the script gets its answers:
+    /// [`Outcome::order`](belljar_model::Outcome::order) of an earlier run. As they arrive, if
+    /// there is none. A script that does not make the same calls again then waits until its
+    /// timeout.
     pub order: Option<Vec<u64>>,
-    /// How many bytes a recording of the run may have, if there is to be one. What goes beyond ends
-    /// the recording, and not the run.
+    /// How many bytes a recording of the run may have, if there is to be one. Beyond that the
+    /// recording ends, but not the run.
     pub max_recording: Option<ByteSize>,
-    /// After how long the run may be put aside while it waits for people alone: it ends then as
-    /// `approval`, and goes on by [`Sandbox::resume`](crate::Sandbox::resume). Sooner,
-    /// where others queue. It needs a recording.
+    /// How long the run may wait for people alone before it is put aside: then it ends as
+    /// `approval`, and is resumed by [`Sandbox::resume`](crate::Sandbox::resume). Sooner, if others
+    /// queue. It needs a recording.
     pub rest_after: Option<Duration>,
-    /// Whether its calls are found and [`Tools::plan`](crate::Tools::plan) is asked, and nothing is
-    /// run. The value is null then.
+    /// Whether only its calls are found and [`Tools::plan`](crate::Tools::plan) is asked, and
+    /// nothing is run. Then the value is null.
     pub only_plan: bool,
 }
 
-/// How a run goes on that was put aside.
+/// How a suspended run is resumed.
 #[derive(Debug, Clone, Default)]
 pub struct GoingOn {
     /// As of a [`Program`].
@@ -57,7 +56,7 @@ impl Program {
         }
     }
 
-    /// The same script, on behalf of a client.
+    /// The same script, for a client.
     #[must_use]
     pub fn with_client(mut self, client: impl Into<String>) -> Self {
         self.client = client.into();
@@ -71,7 +70,7 @@ impl Program {
         self
     }
 
-    /// The same script, whose run is recorded within so many bytes:
+    /// The same script, recorded within so many bytes:
     /// [`Outcome::recording`](belljar_model::Outcome::recording).
     #[must_use]
     pub fn with_recording(mut self, max: ByteSize) -> Self {
@@ -79,7 +78,7 @@ impl Program {
         self
     }
 
-    /// The same script, of which only the calls are found that stand in it.
+    /// The same script, of which only the calls in the source are found.
     #[must_use]
     pub fn only_planned(mut self) -> Self {
         self.only_plan = true;

@@ -1,4 +1,4 @@
-//! Records what a run takes in, if somebody wants it: what crosses, in the words of the format.
+//! Records what a run takes in, if that is wanted.
 
 use std::sync::Arc;
 
@@ -8,11 +8,11 @@ use parking_lot::Mutex;
 
 use crate::{CallError, Directory, GrantedTool};
 
-/// The recording of a run that goes on. Where none is wanted, nothing is written.
+/// The recording of a run. If none is wanted, nothing is written.
 pub(crate) struct Recorder(Option<Writer>);
 
-/// The head of recordings with the limits that the last one had: runs that follow each other have
-/// the same, as a rule.
+/// The head of recordings with the limits of the last one, since consecutive runs usually have the
+/// same.
 #[derive(Default)]
 pub(crate) struct LastHead(Mutex<Option<(Limits, Arc<Head>)>>);
 
@@ -32,7 +32,7 @@ impl Recorder {
         Self(writer)
     }
 
-    /// How many bytes it has; nothing, where none is wanted or there were more than it may have.
+    /// Its size, or `None` if no recording is wanted or it would be too large.
     pub(crate) fn bytes(&self) -> Option<u64> {
         self.0.as_ref().and_then(Writer::bytes)
     }
@@ -62,7 +62,7 @@ impl Recorder {
         }
     }
 
-    /// A call that the script began. `fuel` is what had been used by then.
+    /// A call that the script began, with the fuel used so far.
     pub(crate) fn call(&mut self, number: u64, tool: &GrantedTool, arguments: &str, fuel: u64) {
         if let Some(writer) = &mut self.0 {
             writer.call(number, tool.path.server(), tool.path.tool(), arguments, fuel);

@@ -1,9 +1,8 @@
-//! Runs a changed script against the answers of a recorded run, without touching the world.
+//! Runs a changed script against the answers of a recorded run, without effects.
 //!
-//! A call gets the answer of a recorded call of the same tool with the same arguments, whatever the
+//! A call gets the answer of a recorded call of the same tool with the same arguments, in any
 //! order. Time is simulated: a call takes as long as it did, a timer as long as it should, and
-//! nobody waits for either. So the same script and the same recording always end in the same
-//! outcome.
+//! nobody actually waits. So the same script and the same recording always end in the same outcome.
 
 use std::{
     borrow::Cow,
@@ -21,25 +20,25 @@ use crate::{
     replay::{CallEnd, HandOver, Stop, described_call, directory, result},
 };
 
-/// What a reading of a clock takes, so that a script that waits in a loop comes to its end.
+/// The duration of reading a clock, so that a script that waits in a loop ends.
 const READING: Duration = Duration::from_micros(10);
 
-/// A rehearsal that goes on.
+/// A running rehearsal.
 pub(crate) struct Rehearsal {
     recording: Recording,
-    /// The recorded calls that were not taken yet, by tool and arguments.
+    /// The recorded calls that are left, by tool and arguments.
     calls: HashMap<Call, VecDeque<u64>>,
-    /// The last one that was taken, for calls that may be answered twice.
+    /// The last one that was used, for calls that may be answered twice.
     taken: HashMap<Call, u64>,
-    /// Where the answer to a recorded call stands.
+    /// The position of the answer to a recorded call.
     answers: BTreeMap<u64, usize>,
-    /// Tools that change nothing: what one said it says again.
+    /// Tools that change nothing: their answers may be reused.
     read_only: HashSet<(String, String)>,
-    /// What each clock said when the run began.
+    /// The values of the clocks when the run began.
     began: [Duration; 2],
     /// The time that has passed since then.
     now: Duration,
-    /// What comes next, by its time and number.
+    /// The next completions, by time and number.
     coming: BTreeMap<(Duration, u64), Coming>,
     timers: HashMap<u64, Duration>,
 }
@@ -80,7 +79,7 @@ impl Rehearsal {
             let position = entries.position();
             let Some(entry) = entries.next() else { break };
             match entry {
-                // What is larger was refused before it was read, and is refused again.
+                // A larger one was refused before it was read, and is refused again.
                 Entry::Call { number, server, tool, arguments, .. } if arguments.len() as u64 <= max_arguments => {
                     let call = Call::new(server, tool, arguments);
                     rehearsal.calls.entry(call).or_default().push_back(number);
@@ -99,7 +98,7 @@ impl Rehearsal {
         rehearsal
     }
 
-    /// What a clock says.
+    /// The value of a clock.
     pub(crate) fn clock(&mut self, clock: Clock) -> u64 {
         self.now = self.now.saturating_add(READING);
         let now = self.began[clock as usize].saturating_add(self.now);
@@ -123,7 +122,7 @@ impl Rehearsal {
             _ => None,
         });
         if found.is_none() && matches!(asked, Question::Plan(_)) {
-            // It is left to the calls.
+            // That is left to the calls.
             return Ok(NO_FINDINGS.to_owned());
         }
         let not_recorded = || "the recorded run did not ask this, so the recording has no answer".to_owned();
@@ -199,9 +198,9 @@ impl Call {
     }
 }
 
-/// The same JSON with the keys of each object in their order. Numbers stay the texts that they are:
-/// two long ones that a floating-point number cannot tell apart are two. What nests deeper than
-/// arguments do is not sorted.
+/// The same JSON with each object's keys sorted. Numbers stay text: two long ones that are equal as
+/// floating-point numbers stay different. Anything that nests deeper than arguments may is not
+/// sorted.
 fn sorted(json: &str) -> Option<String> {
     const MAX_DEPTH: usize = 32;
 
@@ -264,7 +263,7 @@ mod tests {
         let one = sorted(r#"{"b":[1,{"d":"\u0041","c":null}],"a":12345678901234567890123}"#);
         assert!(one.is_some());
         assert_eq!(one, sorted(r#"{ "a": 12345678901234567890123, "b": [1, {"c": null, "d": "A"}] }"#));
-        // A floating-point number does not tell them apart.
+        // They are equal as floating-point numbers.
         assert_ne!(one, sorted(r#"{"b":[1,{"d":"A","c":null}],"a":12345678901234567890124}"#));
         assert_ne!(sorted("[1,23]"), sorted("[12,3]"));
         assert_eq!(sorted(&"[".repeat(100_000)), None);

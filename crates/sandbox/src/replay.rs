@@ -1,8 +1,8 @@
 //! Answers a guest from a recording, in place of tools, timers and clocks.
 //!
-//! Each kind of question has its place in the recording, from where its next answer is looked for.
-//! A question that the recording does not have next, or has with other arguments, is a divergence:
-//! it ends the replay before anything else happens.
+//! Each kind of question has its own position in the recording, from which its next answer is
+//! searched. A question that the recording does not have next, or has with other arguments, is a
+//! divergence: it ends the replay before anything else happens.
 
 use std::fmt::Write as _;
 
@@ -14,10 +14,10 @@ use crate::{
     plan::{NO_FINDINGS, PlannedCalls},
 };
 
-/// Characters of arguments that a message shows.
+/// Characters of arguments in a message.
 const SHOWN: usize = 200;
-/// The recording had nothing more for the guest: it was ended from outside at this point, or the
-/// replay has diverged.
+/// The recording had nothing more for the guest: the run was ended from outside at this point, or
+/// the replay has diverged.
 pub(crate) struct Stop;
 
 /// What the guest gets next.
@@ -30,25 +30,25 @@ pub(crate) enum HandOver {
     Elapsed {
         number: u64,
     },
-    /// Nothing more: the run was put aside here, when it had used this, and goes on.
+    /// Nothing more: the run was put aside here, having used this much, and goes on.
     Live(Recording, Spent),
-    /// Nothing more: the run was put aside here, and that is all that is repeated.
+    /// Nothing more: the run was put aside here, and the replay ends here.
     PutAside,
 }
 
-/// What the outcome says of a call, beside its tool.
+/// What the outcome says of the call, besides its tool.
 pub(crate) struct CallEnd {
     pub(crate) ok: bool,
     pub(crate) ms: f64,
     pub(crate) error: Option<String>,
 }
 
-/// A replay that goes on.
+/// A running replay.
 pub(crate) struct Replay {
     recording: Recording,
     /// Whether fuel must be equal.
     is_exact: bool,
-    /// Whether the run goes on where the recording of one that was put aside ends.
+    /// Whether the run goes on where the recording of a suspended run ends.
     goes_on: bool,
     clocks: [Readings; 2],
     directories: usize,
@@ -56,7 +56,8 @@ pub(crate) struct Replay {
     begun: usize,
     handed: usize,
     divergence: Option<Divergence>,
-    /// The guest asked for something, and the recording was ended from outside before it got it.
+    /// The guest asked for something that the recorded run did not get because it was ended from
+    /// outside.
     pub(crate) is_at_end: bool,
 }
 
@@ -85,7 +86,7 @@ impl Replay {
         }
     }
 
-    /// The same, and the run goes on where the recording ends.
+    /// The same, for a run that goes on where the recording ends.
     pub(crate) fn for_going_on(self) -> Self {
         Self { goes_on: true, ..self }
     }
@@ -105,7 +106,7 @@ impl Replay {
             });
             match next {
                 Some((milliseconds, count)) => (readings.milliseconds, readings.left) = (milliseconds, count),
-                // Another engine may look at the clock more often.
+                // Another engine may read the clock more often.
                 None if !self.is_exact => readings.left = 1,
                 None => return Err(self.is_over(|| "the script reads a clock once more than was recorded".to_owned())),
             }
@@ -132,11 +133,10 @@ impl Replay {
         }
     }
 
-    /// What the catalogue said. A search is never refused: of one that was, the reason is its
-    /// answer.
+    /// The catalogue's answer. A search is never refused: its reason is then the answer.
     pub(crate) fn catalog(&mut self, asked: Question<'_>) -> Result<Result<String, String>, Stop> {
         if !self.is_exact && matches!(asked, Question::Plan(_)) {
-            // Another engine may be sure of other calls: it finds out when it makes them.
+            // Another engine may be certain of other calls; it learns the rest when it makes them.
             return Ok(Ok(NO_FINDINGS.to_owned()));
         }
         let is_exact = self.is_exact;
@@ -230,12 +230,12 @@ impl Replay {
         next.ok_or_else(|| self.is_over(|| "the script waits for an answer more than was recorded".to_owned()))
     }
 
-    /// What is handed over next is not open in the replay.
+    /// The next completion in the recording is not open in the replay.
     pub(crate) fn not_open(&mut self, number: u64) -> Stop {
         self.diverged(format!("the recording hands over number {number}, for which the replay does not wait"))
     }
 
-    /// The calls whose answers the script never got, in the order in which the outcome has them.
+    /// The calls whose answers the script never got, in the order of the outcome.
     pub(crate) fn unanswered(&self) -> Vec<(u64, Option<CallEnd>)> {
         let unanswered = |entry| match entry {
             Entry::Unanswered { number, kept } => Some((number, kept.map(CallEnd::from))),
@@ -249,7 +249,7 @@ impl Replay {
         self.divergence.take()
     }
 
-    /// What the script began and the recording has more of.
+    /// The first call or timer in the recording that the script did not begin.
     pub(crate) fn left_over(&mut self) -> Option<Divergence> {
         let text = match self.next_begun()? {
             Begun::Call { number, server, tool, arguments, .. } => described_call(number, server, tool, arguments),
@@ -258,8 +258,8 @@ impl Replay {
         Some(Divergence::new(format!("the recording has {text}, and the replay ended before it")))
     }
 
-    /// What the script read or asked and the recording has more of. Another engine may look at
-    /// clocks less often.
+    /// Readings and questions in the recording that did not happen in the replay. Another engine
+    /// may read clocks less often.
     fn not_asked(&mut self) -> Option<Divergence> {
         let Self { recording, clocks, directories, questions, is_exact, .. } = self;
         let is_other = |entry: Entry<'_>| matches!(entry, Entry::Directory { .. }).then_some(());
@@ -274,7 +274,7 @@ impl Replay {
         is_more.then(|| Divergence::new("the recorded run had looked at more before it waited"))
     }
 
-    /// What the script got and the recording has more of.
+    /// The first completion in the recording that the script did not take.
     pub(crate) fn not_taken(&mut self) -> Option<Divergence> {
         let number = next(&self.recording, &mut self.handed, |entry| match entry {
             Entry::Answer { number, .. } | Entry::Elapsed { number } => Some(number),
@@ -293,8 +293,8 @@ impl Replay {
         })
     }
 
-    /// The recording has nothing more of a kind. A run that was ended from outside may have been
-    /// about to ask.
+    /// The recording has no more entries of this kind. A run that was ended from outside may have
+    /// been about to ask.
     fn is_over(&mut self, text: impl FnOnce() -> String) -> Stop {
         match self.recording.end().map(|end| end.cause) {
             Some(Cause::Time { .. } | Cause::Cancelled) => self.is_at_end = true,
@@ -336,7 +336,7 @@ enum Begun<'a> {
     Timer { number: u64, milliseconds: u32 },
 }
 
-/// The next entry of a kind, from a position that then stands behind it.
+/// The next entry of a kind, from a position that is then moved behind it.
 fn next<'a, T>(recording: &'a Recording, position: &mut usize, wanted: impl Fn(Entry<'a>) -> Option<T>) -> Option<T> {
     let mut entries = recording.entries_from(*position);
     let found = entries.find_map(wanted);
@@ -344,7 +344,7 @@ fn next<'a, T>(recording: &'a Recording, position: &mut usize, wanted: impl Fn(E
     found
 }
 
-/// An answer, as the script got it. A text that is not JSON is not handed over as a result.
+/// An answer, as the script got it. Text that is not JSON is not handed over as a result.
 pub(crate) fn result(answer: Answer<'_>) -> Result<JsonText, CallError> {
     match answer {
         Answer::Result(text) => JsonText::parse(text.to_owned(), &JsonBounds::with_bytes(text.len()))
@@ -391,7 +391,7 @@ fn shown(question: Question<'_>) -> String {
     }
 }
 
-/// Where the calls of two sources differ first.
+/// Where the calls of two sources first differ.
 fn other_calls(recorded: &str, asked: &str) -> String {
     let calls = |text: &str| PlannedCalls::parse(text).map(|planned| planned.calls).unwrap_or_default();
     let (recorded, asked) = (calls(recorded), calls(asked));

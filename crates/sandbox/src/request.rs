@@ -1,4 +1,4 @@
-//! How a run is asked for: what runs, within which limits, with which tools, and until when.
+//! How a run is requested: what runs, within which limits, with which tools, and until when.
 
 use std::{borrow::Cow, future::IntoFuture, sync::Arc};
 
@@ -7,20 +7,20 @@ use futures::future::BoxFuture;
 
 use crate::{Program, ToolSet, Tools};
 
-/// A run that is asked for. It begins when it is awaited, and ends in an [`Outcome`], whatever the
-/// script does.
+/// A requested run. It begins when it is awaited, and ends in an [`Outcome`], whatever the script
+/// does.
 ///
-/// What is not said has its default: the default [`Limits`], no tools, and nobody who cancels it.
+/// The defaults are the default [`Limits`], no tools, and no cancellation.
 ///
 /// # Cancellation
-/// Dropping the future ends the run: its instance is gone, and its calls and timers are aborted.
+/// Dropping the future ends the run: its instance is dropped, and its calls and timers are aborted.
 #[must_use = "a run begins when it is awaited"]
 pub struct Run<'a, R: ?Sized> {
     runner: &'a R,
     request: RunRequest<'a>,
 }
 
-/// What runs scripts: a [`Sandbox`](crate::Sandbox), or something that hands them on to one.
+/// Something that runs scripts: a [`Sandbox`](crate::Sandbox), or a forwarder to one.
 pub trait Runner: Sync {
     /// Runs a script until it ends or is cancelled. A [`Run`] calls it when it is awaited.
     ///
@@ -29,20 +29,20 @@ pub trait Runner: Sync {
     fn begin<'a>(&'a self, request: RunRequest<'a>) -> BoxFuture<'a, Outcome>;
 }
 
-/// All that was said of a run.
+/// The settings of a run.
 pub struct RunRequest<'a> {
     /// What to run.
     pub program: Program,
-    /// What it may use.
+    /// Its limits.
     pub limits: Cow<'a, Limits>,
-    /// What it may call.
+    /// Its tools.
     pub tools: Arc<dyn Tools>,
-    /// Ends when the run is to end.
+    /// Completes when the run is to end.
     pub cancelled: BoxFuture<'a, ()>,
 }
 
 impl<'a, R: Runner + ?Sized> Run<'a, R> {
-    /// A run of a script by `runner`. This is for those who write a [`Runner`]; others call
+    /// A run of a script by `runner`. This is for implementers of [`Runner`]; others call
     /// [`Sandbox::run`](crate::Sandbox::run).
     pub fn new(runner: &'a R, program: impl Into<Program>) -> Self {
         let request = RunRequest {
@@ -54,20 +54,20 @@ impl<'a, R: Runner + ?Sized> Run<'a, R> {
         Self { runner, request }
     }
 
-    /// What the run may use.
+    /// Sets the limits.
     pub fn limits(mut self, limits: &'a Limits) -> Self {
         self.request.limits = Cow::Borrowed(limits);
         self
     }
 
-    /// What the script may call.
+    /// Sets the tools.
     pub fn tools(mut self, tools: Arc<dyn Tools>) -> Self {
         self.request.tools = tools;
         self
     }
 
-    /// Ends the run when `cancelled` ends. Its outcome is of the kind `cancelled` then, with what
-    /// it had logged and called.
+    /// Ends the run when `cancelled` completes. Its outcome is then of the kind `cancelled`, with
+    /// its logs and calls so far.
     pub fn cancel_on(mut self, cancelled: impl Future<Output = ()> + Send + 'a) -> Self {
         self.request.cancelled = Box::pin(cancelled);
         self

@@ -1,9 +1,9 @@
-//! While a run waits for people alone, no clock of it counts; and when that lasts, it is put aside.
+//! While a run waits only for people, its clocks stop; after a while, it is put aside.
 //!
-//! A run *rests* when its guest has nothing left to do, no timer runs, and each call without an
-//! answer waits for a person. People take their time; what belljar, a script or a tool does is
-//! bounded, and a person is not. A run that has rested for long gives up its slot: what it took in
-//! is in its recording, from which it goes on later.
+//! A run *rests* when its guest has nothing left to do, no timer runs, and each unanswered call
+//! waits for a person. People take their time; belljar, scripts and tools are bounded, but a person
+//! is not. A run that has rested for long gives up its slot: everything that it took in is in its
+//! recording, from which it is resumed later.
 
 use std::{
     future::poll_fn,
@@ -17,16 +17,16 @@ use futures::future::BoxFuture;
 
 use crate::{admission::Admission, inbox::Inbox, journal::Journal, meter::Meter, parking::Parking};
 
-/// What is waited for has come.
+/// What was waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stood {
     /// The guest's next completion can be taken.
     Ready,
-    /// Nothing has, and the run has rested for so long that it may be put aside.
+    /// Nothing, and the run has rested long enough to be put aside.
     Long,
 }
 
-/// When a run that rests may be put aside.
+/// When a resting run may be put aside.
 #[derive(Clone)]
 pub(crate) struct RestAfter {
     time: Duration,
@@ -34,7 +34,7 @@ pub(crate) struct RestAfter {
 }
 
 impl RestAfter {
-    /// After so long, and at once where others want its slot.
+    /// After this time, or at once if others want its slot.
     pub(crate) fn new(time: Duration, admission: Arc<Admission>) -> Self {
         Self { time, admission }
     }
@@ -50,8 +50,8 @@ impl RestAfter {
     }
 }
 
-/// Waits until the guest's next completion can be taken. While only people are waited for, no clock
-/// counts.
+/// Waits until the guest's next completion can be taken. While only people are waited for, the
+/// clocks stop.
 pub(crate) async fn ready(
     parking: &Parking,
     inbox: &Inbox,
@@ -62,7 +62,7 @@ pub(crate) async fn ready(
     let mut ready = pin!(inbox.ready());
     let mut passed: Option<BoxFuture<'static, ()>> = None;
     poll_fn(|context: &mut Context<'_>| {
-        // Before it is looked: what changes afterwards comes back here.
+        // Registered before the check, so that later changes are noticed.
         parking.wake_at_change(context.waker());
         if ready.as_mut().poll(context).is_ready() {
             return Poll::Ready(Stood::Ready);

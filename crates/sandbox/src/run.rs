@@ -27,8 +27,8 @@ use crate::{
     turn::Turn,
 };
 
-/// Fuel that a host call may spend on values that cross the glass, in bytes: the largest result,
-/// twice.
+/// Fuel that a host call may spend on values that cross the boundary, in bytes: twice the largest
+/// result.
 const HOSTCALL_FACTOR: u64 = 2;
 
 /// What all runs of a sandbox share.
@@ -39,16 +39,16 @@ pub(crate) struct Host<'sandbox> {
     pub(crate) overflow: Overflow,
 }
 
-/// A script, and all that its run needs.
+/// A script, and everything that its run needs.
 pub(crate) struct Script<'a> {
     pub(crate) source: &'a str,
-    /// Whether only its calls are to be found.
+    /// Whether only its calls are found.
     pub(crate) only_plan: bool,
     pub(crate) namespaces: Vec<Namespace>,
     pub(crate) seed: [u8; 32],
     pub(crate) order: Option<Vec<u64>>,
     pub(crate) limits: &'a Limits,
-    /// What its clocks are held against, which are other limits where it is a replay.
+    /// The limits for its clocks, which differ in a replay.
     pub(crate) time: &'a Limits,
     pub(crate) tools: Arc<dyn Tools>,
     pub(crate) tape: Tape,
@@ -59,7 +59,7 @@ pub(crate) struct Script<'a> {
 /// A run that has ended.
 pub(crate) struct Ended {
     pub(crate) outcome: Outcome,
-    /// The limit on time that ended it.
+    /// The time limit that ended it.
     pub(crate) overdue: Option<LimitHit>,
     pub(crate) stand_in: Option<StandIn>,
 }
@@ -71,7 +71,7 @@ enum End {
     Cancelled,
 }
 
-/// Runs a script in an instance of its own, until it ends or `cancelled` does.
+/// Runs a script in its own instance, until it ends or `cancelled` completes.
 ///
 /// # Cancellation
 /// Dropping the future ends the run: the instance is gone, and its calls and timers are aborted.
@@ -104,7 +104,7 @@ pub(crate) async fn run(host: &Host<'_>, script: Script<'_>, cancelled: impl Fut
     let request = bindings::Program {
         source: source.to_owned(),
         namespaces,
-        // Which part of it is media, the host decides.
+        // The host decides which part of it is media.
         max_output: as_u32(limits.max_value_bytes()),
         max_arguments: as_u32(limits.max_arguments.as_u64()),
         only_plan,
@@ -205,7 +205,7 @@ pub(crate) async fn run(host: &Host<'_>, script: Script<'_>, cancelled: impl Fut
     Ended { outcome, overdue, stand_in: state.stand_in.take() }
 }
 
-/// Notes what became of the calls whose answers the script never got.
+/// Notes the results of calls whose answers the script never got.
 fn end_open_calls(store: &mut Store<RunState>, shared: &Shared) {
     let RunState { recorder, stand_in, .. } = store.data_mut();
     if let Some(stand_in) = stand_in {
@@ -215,7 +215,7 @@ fn end_open_calls(store: &mut Store<RunState>, shared: &Shared) {
             shared.journal.end(number, record);
         }
     }
-    // Those that came come first. What is left never had an answer.
+    // Answers that arrived come first. The rest never had one.
     for (number, record) in shared.inbox.late() {
         recorder.unanswered(number, record.as_ref());
         shared.journal.end(number, record);
@@ -226,7 +226,7 @@ fn end_open_calls(store: &mut Store<RunState>, shared: &Shared) {
     }
 }
 
-/// Waits for the time at which a run that stands still has had its time.
+/// Waits until the time of a blocked run is used up.
 async fn overdue(meter: &Meter) -> LimitHit {
     loop {
         match meter.overdue() {
@@ -249,8 +249,8 @@ pub(crate) fn open_store(
     let asked = limits.max_source.as_u64().max(MAX_PLAN_BYTES as u64);
     let largest = limits.max_value_bytes().max(asked).max(limits.max_arguments.as_u64());
     store.set_hostcall_fuel(usize::try_from(largest.saturating_mul(HOSTCALL_FACTOR)).unwrap_or(usize::MAX));
-    // Each costs some hundred bytes of the host that no memory limit counts, and making one costs a
-    // few units of fuel.
+    // Each costs some hundred bytes of the host that no memory limit counts, and creating one costs
+    // a few units of fuel.
     store.set_max_component_handles(MAX_HANDLES);
     store.set_epoch_deadline(1);
     let (turn, meter, journal) = (shared.turn.clone(), shared.meter.clone(), shared.journal.clone());
@@ -268,7 +268,7 @@ pub(crate) fn open_store(
     Ok(store)
 }
 
-/// The value, if it is one that consumers can take.
+/// The value, if consumers can handle it.
 fn accepted(value: String, limits: &Limits) -> Result<JsonText, RunError> {
     if value.len() as u64 > limits.max_output.as_u64() && !may_hold_media(&value) {
         return Err(failure::value_too_large(value.len() as u64, limits));

@@ -39,7 +39,7 @@ pub struct Sandbox {
     origin: CodeOrigin,
     ticker: Ticker,
     admission: Arc<Admission>,
-    /// The right to compute for a tick.
+    /// The turns for computing.
     turns: Arc<Semaphore>,
     overflow: Option<Arc<Dir>>,
     id: EngineId,
@@ -61,10 +61,11 @@ pub enum SandboxError {
     /// The image cannot be used.
     #[error(transparent)]
     Image(#[from] ImageError),
-    /// The image imports what the host does not offer, or does not export what a guest must.
+    /// The image imports something that the host does not offer, or does not export what a guest
+    /// must.
     #[error("the image is not an interpreter for this version of belljar: {0}")]
     World(String),
-    /// The thread that keeps the deadlines cannot be started.
+    /// The thread that enforces deadlines cannot be started.
     #[error("a thread cannot be started: {0}")]
     Thread(#[from] std::io::Error),
 }
@@ -73,7 +74,7 @@ impl Sandbox {
     /// Loads `image` into an engine with a pool for `options.max_live` runs.
     ///
     /// # Errors
-    /// [`SandboxError`], when the machine or the image does not serve.
+    /// [`SandboxError`], if the machine or the image is not suitable.
     pub fn new(image: &Image, options: SandboxOptions) -> Result<Self, SandboxError> {
         let engine = pool::engine(options.max_live)
             .map_err(|error| SandboxError::Engine { max_live: options.max_live, reason: format!("{error:#}") })?;
@@ -102,9 +103,9 @@ impl Sandbox {
         })
     }
 
-    /// The same sandbox with a folder for files in which answers wait, for which there is no room
-    /// in memory while a script computes. Without one they are not read from their child until
-    /// there is room, and other calls of that child wait behind them.
+    /// The same sandbox with a folder for files in which answers wait when there is no room in
+    /// memory while a script computes. Without one they are not read from their child until there
+    /// is room, and other calls of that child wait behind them.
     #[must_use]
     pub fn with_overflow(mut self, folder: Dir) -> Self {
         self.overflow = Some(Arc::new(folder));
@@ -116,8 +117,8 @@ impl Sandbox {
         &self.origin
     }
 
-    /// Runs a script to its outcome, once what is returned is awaited. Never panics on a script's
-    /// account, and never runs longer than its limits say.
+    /// Runs a script to its outcome, when the result is awaited. It never panics because of a
+    /// script, and never runs longer than its limits allow.
     pub fn run(&self, program: impl Into<Program>) -> Run<'_, Self> {
         Run::new(self, program)
     }
@@ -157,14 +158,14 @@ impl Sandbox {
         run::run(&self.host(), run, cancelled).await.outcome
     }
 
-    /// Goes on with a run that was put aside ([`Program::rest_after`]), from its recording: what it
-    /// did is done again without its tools, and each difference ends it. Then the calls that waited
-    /// are made, by `tools`, and the run goes on with them. It ends as it would have, in value,
-    /// logs, calls and fuel. `client`, `max_recording` and `rest_after` are as those of a
-    /// [`Program`]; `ceiling` is what the limits of the run must be within.
+    /// Resumes a suspended run ([`Program::rest_after`]) from its recording: everything that it did
+    /// is repeated without its tools, and any difference ends it. Then `tools` make the calls that
+    /// waited, and the run goes on with them. It ends as it would have, in value, logs, calls and
+    /// fuel. `client`, `max_recording` and `rest_after` are those of a [`Program`]; the limits of
+    /// the run must be within `ceiling`.
     ///
     /// # Errors
-    /// [`ReplayError`]: it did not come to where it was put aside. No tool was called.
+    /// [`ReplayError`]: it did not reach the point where it was put aside. No tool was called.
     ///
     /// # Cancellation
     /// As [`Sandbox::run`].
@@ -238,12 +239,11 @@ impl Sandbox {
     }
 
     /// Repeats a recorded run without its tools: no tool is called, no timer waits, and no clock is
-    /// read. It ends in the outcome that was recorded, equal in value, logs and calls, and in fuel
-    /// where this is the [engine](Sandbox::engine_id) that ran it.
+    /// read. It ends in the recorded outcome, equal in value, logs and calls, and in fuel if this
+    /// is the [engine](Sandbox::engine_id) that ran it.
     ///
-    /// `ceiling` bounds what the replay may take, since a recording may come from anywhere: its
-    /// time is held against `timeout` and `compute`, and what was recorded with other limits above
-    /// it is refused.
+    /// `ceiling` bounds the replay, since a recording may come from anywhere: its time is bounded
+    /// by `timeout` and `compute`, and a recording with limits above the ceiling is refused.
     ///
     /// # Errors
     /// [`ReplayError`]: the first difference, before anything that comes after it.
@@ -258,9 +258,9 @@ impl Sandbox {
         }
     }
 
-    /// The same, up to the end of the script: without what was added to the outcome of the run
-    /// after that. It is for an engine in another process, whose other side holds the outcome
-    /// against the recording ([`apart::replayed`](crate::apart::replayed)).
+    /// The same, up to the end of the script: without the remarks that were added afterwards. It is
+    /// for an engine in another process, whose other side compares the outcome with the recording
+    /// ([`apart::replayed`](crate::apart::replayed)).
     ///
     /// # Errors
     /// As [`Sandbox::replay`].
@@ -270,8 +270,8 @@ impl Sandbox {
     pub async fn replay_script(&self, recording: &Recording, ceiling: &Limits) -> Result<Outcome, ReplayError> {
         let start = recording.start();
         let end = recording.end().ok_or_else(|| ReplayError::Diverged(Divergence::new("the recording has no end")))?;
-        // A run that was ended from outside comes to its end again by the fuel that it had used by
-        // then. It cannot have used more than it had.
+        // A run that was ended from outside ends again at the fuel that it had used by then. It
+        // cannot have used more than it had.
         let fuel = if end.cause == Cause::Script { start.limits.fuel } else { end.fuel.min(start.limits.fuel) };
         let is_exact = start.engine == self.id;
         let replay = || StandIn::Replay(Replay::new(recording.clone(), is_exact));
@@ -279,12 +279,12 @@ impl Sandbox {
         compared::compared(ended, &end, is_exact)
     }
 
-    /// Runs another script against the answers of a recorded run: a call is answered where its tool
+    /// Runs another script against the answers of a recorded run: a call is answered if its tool
     /// and its arguments are those of a recorded call, and fails otherwise, with an error that says
     /// so. No tool is called; time is simulated.
     ///
     /// # Errors
-    /// [`ReplayError`], when there is no outcome. Whatever the script does is in the outcome.
+    /// [`ReplayError`], if there is no outcome. The script's own errors are in the outcome.
     ///
     /// # Cancellation
     /// Dropping the future ends the run.
@@ -304,7 +304,7 @@ impl Sandbox {
         Ok(self.stood_in(recording, source, fuel, ceiling, rehearsal).await?.outcome)
     }
 
-    /// Runs a script as it was recorded, with something in the place of the world.
+    /// Runs a script as it was recorded, with a substitute for the world.
     async fn stood_in(
         &self,
         recording: &Recording,
@@ -332,7 +332,7 @@ impl Sandbox {
         Ok(run::run(&self.host(), run, std::future::pending()).await)
     }
 
-    /// Which engine this is. Two that are equal use the same fuel for the same run.
+    /// Identifies the engine. Equal engines use the same fuel for the same run.
     pub fn engine_id(&self) -> &EngineId {
         &self.id
     }
@@ -417,7 +417,7 @@ mod tests {
         let looped = program("for (;;) {}");
         let first = instance.call_run(&mut store, &looped).await.expect_err("the fuel is used up");
         assert_eq!(first.downcast_ref(), Some(&wasmtime::Trap::OutOfFuel));
-        // With all the fuel there is, nothing of it runs any more.
+        // Even with all the fuel, nothing of it runs any more.
         store.set_fuel(u64::MAX).expect("fuel is on");
         let again = program("1");
         let second = instance.call_run(&mut store, &again).await;

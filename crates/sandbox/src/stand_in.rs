@@ -1,5 +1,5 @@
-//! What answers a guest in place of the world: a recording, asked in its order or by what the
-//! script asks for.
+//! The substitute for the world: a recording, read in order or searched for what the script asks
+//! for.
 
 use belljar_model::ToolPath;
 use belljar_recording::{Clock, Question};
@@ -12,7 +12,7 @@ use crate::{
 
 /// The one or the other.
 pub(crate) enum StandIn {
-    /// The same script, which must do what was recorded.
+    /// The same script, which must behave as recorded.
     Replay(Replay),
     /// Another script, which is answered as far as the recording has answers.
     Rehearsal(Box<Rehearsal>),
@@ -75,7 +75,7 @@ impl StandIn {
         }
     }
 
-    /// What is handed over next is not open in the run.
+    /// The next completion is not open in the run.
     pub(crate) fn not_open(&mut self, number: u64) -> Stop {
         match self {
             Self::Replay(replay) => replay.not_open(number),

@@ -11,11 +11,10 @@ use std::{
 
 use wasmtime::Engine;
 
-/// How often a computing run comes up for air: its deadline is checked and other runs get their
-/// turn.
+/// How often a computing run is interrupted: its deadline is checked and other runs get their turn.
 pub(crate) const TICK: Duration = Duration::from_millis(2);
 
-/// Advances the epoch every [`TICK`] while a [`Running`] lives, and sleeps otherwise.
+/// Advances the epoch every [`TICK`] while there is a [`Running`], and sleeps otherwise.
 pub(crate) struct Ticker {
     shared: Arc<Shared>,
     thread: Option<thread::JoinHandle<()>>,

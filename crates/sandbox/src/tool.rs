@@ -1,11 +1,11 @@
-//! What is known of a tool that a program plugs in.
+//! The definition of a tool that a program adds.
 
 use belljar_arguments::{Compiled, Gaps, Plan, Undeclared, Unfit};
 use belljar_model::{Effect, ToolDefinition};
 use serde_json::{Map, Value};
 
 /// A tool of a [`ToolSet`](crate::ToolSet): its name, what it may change, and what scripts can read
-/// of it.
+/// about it.
 #[derive(Debug)]
 pub struct Tool {
     pub(crate) definition: ToolDefinition,
@@ -13,7 +13,7 @@ pub struct Tool {
     pub(crate) schema: Option<Schema>,
 }
 
-/// Why a schema cannot be that of a tool.
+/// Why a schema is not usable for a tool.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SchemaError {
@@ -23,18 +23,18 @@ pub enum SchemaError {
     /// It is not a schema, or it cannot be checked within bounds.
     #[error(transparent)]
     Unfit(#[from] Unfit),
-    /// Checking with it could hold up the program.
+    /// Checking with it could block the program.
     #[error("the schema is too large to be checked in this process: use fewer parts, and shorter patterns")]
     TooLarge,
 }
 
 impl Tool {
-    /// A tool of which no more is known than its name, and the most that it may change.
+    /// A tool of which only the name and the effect are known.
     pub fn new(name: impl Into<String>, effect: Effect) -> Self {
         Self { definition: ToolDefinition::unknown(name), effect, schema: None }
     }
 
-    /// The same tool with what it does, for models to read. The first line is its summary.
+    /// The same tool with a description for models. The first line is its summary.
     #[must_use]
     pub fn with_description(mut self, description: impl Into<String>) -> Self {
         self.definition.description = Some(description.into());
@@ -45,7 +45,7 @@ impl Tool {
     /// declaration, and each call is checked against it before it is made.
     ///
     /// # Errors
-    /// [`SchemaError`]: it is not a schema with which calls can be checked.
+    /// [`SchemaError`]: it cannot be used to check calls.
     pub fn with_input(mut self, schema: Value) -> Result<Self, SchemaError> {
         let schema = Schema::new(schema)?;
         self.definition.input_schema = schema.text.clone();
@@ -84,11 +84,11 @@ impl Schema {
         Ok(Self { text, plan, compiled: Compiled::new(schema)? })
     }
 
-    /// The arguments, if nothing is wrong with them.
+    /// The arguments, if they are valid.
     ///
     /// # Errors
-    /// What is wrong, in words. Arguments whose check would take long are wrong too: a script must
-    /// not hold up the program.
+    /// The problems in words. Arguments whose check would take long are refused too: a script must
+    /// not block the program.
     pub(crate) fn checked(&self, arguments: Map<String, Value>) -> Result<Map<String, Value>, String> {
         let arguments = Value::Object(arguments);
         if !self.plan.fits_in_place(&arguments) {

@@ -1,4 +1,4 @@
-//! What a run may call: the seam where tools of any kind are plugged in.
+//! What a run may call: the trait by which tools of any kind are added.
 
 use std::{sync::Arc, time::Duration};
 
@@ -13,24 +13,24 @@ use crate::{
 
 /// The tools of a run.
 ///
-/// Three methods are needed: which servers there are, which tools each has, and what a call does. A
-/// [`ToolSet`](crate::ToolSet) has them all, for tools that are closures.
+/// Three methods are required: which servers there are, which tools each has, and what a call does.
+/// [`ToolSet`](crate::ToolSet) implements them for tools that are closures.
 ///
-/// All methods are asked from within a run and answer for that run. Their futures are polled on
-/// tasks of their own or while the guest stands still, and are dropped when the run ends: dropping
-/// is cancelling.
+/// All methods are called from within a run and answer for that run. Their futures are polled on
+/// tasks of their own or while the guest is blocked, and are dropped when the run ends: dropping is
+/// cancelling.
 pub trait Tools: Send + Sync + 'static {
-    /// The servers, in the order in which their globals are defined. Asked once, at the start.
+    /// The servers, in the order in which their globals are defined. Called once, at the start.
     fn namespaces(&self) -> Vec<Namespace>;
 
-    /// The tools of one server, by its position in [`Tools::namespaces`]. Asked when the script
+    /// The tools of one server, by its position in [`Tools::namespaces`]. Called when the script
     /// first looks, so a server may be started here.
     fn directory(&self, namespace: usize) -> BoxFuture<'_, Result<Arc<Directory>, Unavailable>>;
 
     /// Calls a tool with a JSON object. The answer is an MCP `CallToolResult` as JSON.
     ///
-    /// An implementation ends a call that takes longer than `limit`; one that hears of the call's
-    /// progress may extend it. The run's own timeout ends them all.
+    /// An implementation ends a call that takes longer than `limit`; it may extend the limit when
+    /// the call reports progress. The run's own timeout ends all calls.
     fn call(
         &self,
         tool: &GrantedTool,
@@ -39,10 +39,10 @@ pub trait Tools: Send + Sync + 'static {
     ) -> BoxFuture<'static, Result<JsonText, CallError>>;
 
     /// The same, as a sandbox makes a call: with its number among the calls and timers of the run,
-    /// as [`Outcome::order`] has it, and with the room that there is for the answer. It is for
-    /// tools that hand the call on to another process, or whose answers come from elsewhere and can
-    /// be held back: they ask `room` before they read one into memory. Of others the sandbox does
-    /// so when they are there.
+    /// as in [`Outcome::order`], and with the room for the answer. It is for tools that forward the
+    /// call to another process, or whose answers come from elsewhere and can be held back: they ask
+    /// `room` before they read an answer into memory. For other tools the sandbox does that when
+    /// the answer is there.
     ///
     /// [`Outcome::order`]: belljar_model::Outcome::order
     fn begin(
@@ -57,44 +57,44 @@ pub trait Tools: Send + Sync + 'static {
         self.call(tool, arguments, limit)
     }
 
-    /// The script began a call whose arguments are still being read: its place among the calls is
-    /// here, and [`Tools::begin`] follows. It does not where they turn out not to be JSON; what is
-    /// returned is dropped then, or afterwards.
+    /// The script began a call whose arguments are still being read: it takes its place among the
+    /// calls here, and [`Tools::begin`] follows, unless the arguments turn out not to be JSON. The
+    /// returned value is dropped then, or afterwards.
     fn announce(&self, number: u64, tool: &GrantedTool) -> Box<dyn Send> {
         let _ = (number, tool);
         Box::new(())
     }
 
-    /// The script is about to get what came of a call of this tool, or the reason why nothing did.
-    /// It is told before the script goes on, so that whatever the script begins from then on begins
-    /// after it. It must not wait.
+    /// The script is about to get the result of a call of this tool, or the reason why there is
+    /// none. This is called before the script continues, so that whatever the script begins from
+    /// then on begins after it. It must not wait.
     fn handing_over(&self, number: u64, tool: &ToolPath, answer: Result<&JsonText, &CallError>) {
         let _ = (number, tool, answer);
     }
 
-    /// Hears what happens in the run, for those who watch. It must not wait, and must not depend on
-    /// being told.
+    /// Reports what happens in the run, for listeners. It must not wait, and nothing may depend on
+    /// it.
     fn observe(&self, step: RunStep) {
         let _ = step;
     }
 
-    /// Whether the run is to be put aside, which has waited for people alone for as long as it may:
-    /// it ends then, and goes on from its recording later. So many of its calls wait; its recording
-    /// has so many bytes, if there is one. Of calls that wait none may be answered or sent any more
-    /// once this has said yes. Where it says no, they go on waiting, or are answered.
+    /// Whether to put aside the run, which has waited for people alone for as long as it may: it
+    /// then ends, and is resumed from its recording later. `open` is the number of waiting calls,
+    /// `recorded` the size of the recording, if there is one. After returning true, none of the
+    /// waiting calls may be answered or sent. After returning false, they keep waiting, or are
+    /// answered.
     fn put_aside(&self, open: u64, recorded: Option<u64>) -> BoxFuture<'_, bool> {
         let _ = (open, recorded);
         Box::pin(std::future::ready(false))
     }
 
-    /// Whether anybody watches. For nobody no text is copied.
+    /// Whether there are listeners. Without any, no text is copied.
     fn is_watched(&self) -> bool {
         false
     }
 
-    /// What `tools.list` answers: a JSON array of `{path, effect, summary?}`, or why there is no
-    /// such server. As it is here, it knows no summaries, and leaves out servers that are not
-    /// available.
+    /// The answer of `tools.list`: a JSON array of `{path, effect, summary?}`, or why there is no
+    /// such server. The default has no summaries, and leaves out servers that are not available.
     fn list(&self, server: Option<String>) -> BoxFuture<'_, Result<JsonText, String>> {
         Box::pin(async move {
             let tools = match &server {
@@ -105,8 +105,8 @@ pub trait Tools: Send + Sync + 'static {
         })
     }
 
-    /// What `tools.search` answers: a JSON array of `{path, effect, summary?, declaration?}`. As it
-    /// is here, it finds the tools whose paths have one of the words.
+    /// The answer of `tools.search`: a JSON array of `{path, effect, summary?, declaration?}`. The
+    /// default finds the tools whose paths have one of the words.
     fn search(&self, query: String, limit: usize) -> BoxFuture<'_, JsonText> {
         Box::pin(async move {
             let query = query.to_lowercase();
@@ -119,8 +119,8 @@ pub trait Tools: Send + Sync + 'static {
         })
     }
 
-    /// What `tools.describe` answers: a JSON object, or why there is no such tool. As it is here,
-    /// the object has the tool's path and effect.
+    /// The answer of `tools.describe`: a JSON object, or why there is no such tool. The default has
+    /// the tool's path and effect.
     fn describe(&self, path: String) -> BoxFuture<'_, Result<JsonText, String>> {
         Box::pin(async move {
             let tools = granted(self).await;
@@ -166,7 +166,7 @@ async fn granted<T: Tools + ?Sized>(tools: &T) -> Vec<GrantedTool> {
     granted
 }
 
-/// Those of one server, or why there are none.
+/// The tools of one server, or why there are none.
 async fn granted_by<T: Tools + ?Sized>(tools: &T, server: &str) -> Result<Vec<GrantedTool>, String> {
     let namespaces = tools.namespaces();
     let is_meant =
@@ -214,7 +214,7 @@ pub struct GrantedTool {
 
 impl Directory {
     /// A directory of properties and their tools. A tool may have several properties. A name that
-    /// is empty, or that holds a line break, cannot be a property and is left out.
+    /// is empty, or that contains a line break, cannot be a property and is left out.
     pub fn new(properties: impl IntoIterator<Item = (String, GrantedTool)>) -> Self {
         let mut directory = Self::default();
         for (name, tool) in properties {
@@ -243,7 +243,7 @@ impl Directory {
     /// The tools, each once, without the locks of the server.
     fn distinct(&self) -> Vec<GrantedTool> {
         let mut tools: Vec<GrantedTool> = Vec::new();
-        // The names of one tool mostly stand one after the other.
+        // The names of one tool are usually adjacent.
         for tool in self.tools.iter().filter(|tool| !tool.path.is_lock()) {
             if tools.last() != Some(tool) {
                 tools.push(tool.clone());
@@ -252,7 +252,7 @@ impl Directory {
         tools
     }
 
-    /// The tool behind a property, by the property's position.
+    /// The tool behind a property, by the property's index.
     pub fn tool(&self, entry: usize) -> Option<&GrantedTool> {
         self.tools.get(entry)
     }
@@ -266,7 +266,7 @@ pub struct Unavailable {
     pub reason: String,
 }
 
-/// Why a call brought no result. (A tool that ran and failed gives a result with `isError`.)
+/// Why a call has no result. (A tool that ran and failed gives a result with `isError`.)
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("{message}")]
 pub struct CallError {
@@ -274,11 +274,11 @@ pub struct CallError {
     pub message: String,
     /// What to try.
     pub hint: Option<String>,
-    /// Whether the call was never made, since its arguments are not what the tool asks for. The
-    /// script gets a `TypeError`, and the call is not among those of the outcome.
+    /// Whether the call was never made, because its arguments do not fit the tool's schema. The
+    /// script gets a `TypeError`, and the call is not in the outcome.
     pub is_refusal: bool,
-    /// What the rules of belljar's owner say, where they do not allow the call: a JSON object with
-    /// `verdict`, `rule` and `why`. The script gets a `PolicyError` with these.
+    /// The verdict of the owner's rules, if they deny it: a JSON object with `verdict`, `rule` and
+    /// `why`. The script gets a `PolicyError` with these.
     pub denial: Option<String>,
 }
 
@@ -288,12 +288,12 @@ impl CallError {
         Self { message: message.into(), hint: None, is_refusal: false, denial: None }
     }
 
-    /// A call that was not made, since its arguments are not what the tool asks for.
+    /// A call that was not made, because its arguments do not fit the tool's schema.
     pub fn refused(message: impl Into<String>) -> Self {
         Self { is_refusal: true, ..Self::new(message) }
     }
 
-    /// A call that was not made, since the owner's rules do not allow it.
+    /// A call that was not made, because the owner's rules deny it.
     pub fn denied(denial: Denial) -> Self {
         let said = serde_json::json!({ "verdict": denial.verdict, "rule": denial.rule, "why": denial.why });
         Self { denial: Some(said.to_string()), ..Self::new(denial.message) }

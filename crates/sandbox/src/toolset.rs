@@ -15,15 +15,15 @@ use crate::{CallError, Directory, GrantedTool, Namespace, Tool, Tools, Unavailab
 
 type Handler = Arc<dyn Fn(Map<String, Value>) -> BoxFuture<'static, Result<Value, String>> + Send + Sync>;
 
-/// Tools made of closures, for programs that plug in their own.
+/// Tools made of closures, for programs that add their own.
 ///
-/// A name that is not a JavaScript identifier has an alias beside it, as the tools of other servers
-/// have: `my-server` is `my_server` too.
+/// A name that is not a JavaScript identifier also has an alias, like the tools of other servers:
+/// `my-server` is also `my_server`.
 #[derive(Clone, Default)]
 pub struct ToolSet {
     servers: Vec<Plugged>,
     handlers: BTreeMap<ToolPath, (Handler, Option<Arc<Schema>>)>,
-    /// What follows from the definitions, made when it is first asked for.
+    /// What is derived from the definitions, on first use.
     known: OnceLock<Arc<Known>>,
 }
 
@@ -47,8 +47,8 @@ impl ToolSet {
         Self::default()
     }
 
-    /// Adds a tool of which no more is known than its name: `server.name(arguments)` in a script.
-    /// What `handler` returns is the value of the call; its error is thrown as a `ToolError`.
+    /// Adds a tool of which only the name is known: `server.name(arguments)` in a script. The
+    /// result of `handler` is the value of the call; its error is thrown as a `ToolError`.
     #[must_use]
     pub fn with<F, R>(self, server: &str, name: &str, effect: Effect, handler: F) -> Self
     where
@@ -58,8 +58,8 @@ impl ToolSet {
         self.with_tool(server, Tool::new(name, effect), handler)
     }
 
-    /// Adds a tool with what is known of it. A call whose arguments are not what its schema asks
-    /// for fails with a `TypeError` that says what is wrong, and never reaches `handler`.
+    /// Adds a tool with its definition. A call whose arguments do not fit its schema fails with a
+    /// `TypeError` that says what is wrong, and never reaches `handler`.
     #[must_use]
     pub fn with_tool<F, R>(mut self, server: &str, tool: Tool, handler: F) -> Self
     where
@@ -172,7 +172,7 @@ impl Tools for ToolSet {
     }
 }
 
-/// The arguments, if they are what the tool asks for.
+/// The arguments, if they fit the tool's schema.
 fn admitted(schema: &Schema, tool: &KnownTool, arguments: Map<String, Value>) -> Result<Map<String, Value>, CallError> {
     let refused = |problem: String| CallError::refused(format!("{}: {problem}", tool.expression()));
     match schema.checked(arguments) {

@@ -1,8 +1,8 @@
 //! The right of a run to compute, and the clock that goes with it.
 //!
-//! A run computes only while it holds a turn. It gives it up at the next tick, and wherever it
-//! waits for the host, so that any number of runs leaves the others, and whatever else the process
-//! does, their share.
+//! A run computes only while it holds a turn. It releases it at the next tick, and whenever it
+//! waits for the host, so that any number of runs leaves a share for the others, and for the rest
+//! of the process.
 
 use std::{
     pin::pin,
@@ -19,11 +19,11 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::meter::{Meter, Phase};
 
-/// One run's claim to a turn among the turns of a sandbox.
+/// One run's claim to the turns of a sandbox.
 pub(crate) struct Turn {
     turns: Arc<Semaphore>,
     held: Mutex<Option<OwnedSemaphorePermit>>,
-    /// The run has waited since the last tick that it saw, which came long ago.
+    /// The run has waited since the last tick that it saw, which may be long ago.
     has_waited: AtomicBool,
     meter: Arc<Meter>,
 }
@@ -45,8 +45,8 @@ impl Turn {
         self.meter.enter(Phase::Computing);
     }
 
-    /// Whether the turn lasts until the next tick. The first tick after a wait is one that passed
-    /// meanwhile: a turn that has just begun is not used up by it.
+    /// Whether the turn lasts until the next tick. The first tick after a wait passed during the
+    /// wait, so it does not use up a turn that has just begun.
     pub(crate) fn goes_on(&self) -> bool {
         self.has_waited.swap(false, Relaxed)
     }
@@ -57,14 +57,15 @@ impl Turn {
     /// As [`Turn::begin`].
     pub(crate) async fn pass(&self) {
         self.meter.enter(Phase::Queued);
-        // The runtime comes back after it has looked at timers and sockets. The turn is kept until
-        // then: otherwise the next run would come first, and after it the next but one.
+        // The runtime returns here after it has looked at timers and sockets. The turn is kept
+        // until then: otherwise the next run would come first, and after it the next but one.
         tokio::task::yield_now().await;
         self.end();
         self.begin().await;
     }
 
-    /// Waits for the host while others have the turn. What is there already is taken within it.
+    /// Waits for the host while others have the turn. A result that is already there is taken
+    /// within it.
     ///
     /// # Cancellation
     /// Drops `event`; otherwise as [`Turn::begin`].
@@ -82,7 +83,7 @@ impl Turn {
         there
     }
 
-    /// Gives the turn back, if the run holds one.
+    /// Releases the turn, if the run holds one.
     pub(crate) fn end(&self) {
         let turn = self.lock().take();
         if turn.is_some() {

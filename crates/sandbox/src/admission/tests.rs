@@ -11,7 +11,7 @@ fn admission(max_live: u32, live_memory: ByteSize, max_queued: u32) -> Arc<Admis
 
 type Asked = BoxFuture<'static, Result<Slot, RunError>>;
 
-/// Asks, and gets in line.
+/// Asks for a slot, and queues.
 async fn asked(admission: &Arc<Admission>, client: &'static str, memory: ByteSize) -> Asked {
     let admission = admission.clone();
     let mut asked = async move { admission.admit(client, memory).await }.boxed();
@@ -71,7 +71,7 @@ async fn a_full_queue_sends_away_the_greediest_and_never_more_than_there_is_need
     let sent_away = greedy.pop().expect("three").await.err().expect("the last of the greedy one made room");
     assert_eq!(sent_away.kind, ErrorKind::Busy);
     assert!(!is_in(&mut greedy[0]).await && !is_in(&mut greedy[1]).await);
-    // Two against one: nobody is greedier by more than one.
+    // Two against one: neither client is more than one ahead.
     let second = door.admit("modest", ByteSize::mib(1)).await.err().expect("the queue is full");
     assert_eq!(second.kind, ErrorKind::Busy);
 }
@@ -82,12 +82,12 @@ async fn live_runs_are_bounded_by_their_memory_limits_together() {
     let first = door.admit("", ByteSize::mib(60)).await.expect("60 of 100");
     let mut large = asked(&door, "", ByteSize::mib(60)).await;
     assert!(!is_in(&mut large).await);
-    // What would fit waits behind it, or the large one would never come in.
+    // Runs that would fit wait behind it, or the large one would never start.
     let mut small = asked(&door, "", ByteSize::mib(1)).await;
     assert!(!is_in(&mut small).await);
     drop(first);
     assert!(is_in(&mut large).await && is_in(&mut small).await);
-    // More than all together runs alone.
+    // A run above the bound runs alone.
     drop((large, small));
     let alone = door.admit("", ByteSize::gib(5)).await.expect("alone");
     let mut other = asked(&door, "", ByteSize::mib(1)).await;
@@ -109,7 +109,7 @@ async fn whoever_gives_up_leaves_nothing_behind() {
         (state.queued, state.clients.len())
     };
     assert_eq!(nothing, (0, 0));
-    // One that is given the slot and gives up before it looks gives it back.
+    // A run that is dropped between getting its slot and using it returns the slot.
     let waiting = asked(&door, "", ByteSize::mib(1)).await;
     drop(slot);
     drop(waiting);

@@ -9,9 +9,9 @@ use crate::{
     plan::{Finding, MAX_PLAN_BYTES, NO_FINDINGS, Objection, PlannedCalls},
 };
 
-/// Bytes of a query; what is over does not count.
+/// Bytes of a query; the rest is ignored.
 const MAX_QUERY: usize = 1024;
-/// Bytes of the name of a server or the path of a tool; longer ones name nothing.
+/// Bytes of the name of a server or the path of a tool; longer ones do not exist.
 const MAX_NAME: usize = 8 * 1024;
 /// Bytes of the words of a request. Who routes takes a fraction of it, and says so of more.
 const MAX_REQUEST: usize = 32 * 1024;
@@ -66,7 +66,7 @@ impl Host for RunState {
     }
 
     async fn plan(&mut self, calls: String) -> wasmtime::Result<Vec<catalog::Finding>> {
-        // A guest asks once: what it asks again is not worth the host's work.
+        // A guest asks once; repeated questions are ignored.
         if std::mem::replace(&mut self.is_planned, true) || calls.len() > MAX_PLAN_BYTES {
             return Ok(Vec::new());
         }

@@ -1,4 +1,4 @@
-//! The import of `completions`: the one place where a run takes in what comes of its calls and
+//! The import of `completions`: the only place where a run receives the results of its calls and
 //! timers.
 
 use belljar_model::{JsonText, RunStep};
@@ -36,8 +36,7 @@ impl RunState {
             self.journal.handed_over(number);
             return Ok(Completion { number: u32::try_from(number)?, event });
         }
-        // Taken only when the run has its turn: if it ends before, the inbox still knows what had
-        // come.
+        // Taken only when the run has its turn: if it ends before, the inbox still has the results.
         let inbox::Completion { number, event } = loop {
             if let Some(next) = self.inbox.take() {
                 break next;
@@ -72,7 +71,7 @@ impl RunState {
     async fn hand_over(&mut self, number: u64, Answer { result, record }: Answer) -> Event {
         let (result, record) = match result {
             Ok(Kept::Here { text, room }) => {
-                // It counts as the guest's from here on.
+                // It belongs to the guest from here on.
                 drop(room);
                 (Ok(text), record)
             }
@@ -89,7 +88,7 @@ impl RunState {
         event(result)
     }
 
-    /// What the recording hands over next; nothing where it ends and the run goes on.
+    /// The recording's next completion, or `None` where it ends and the run continues.
     fn replayed(&mut self) -> wasmtime::Result<Option<(u64, Event)>> {
         let Some(stand_in) = &mut self.stand_in else {
             return Err(wasmtime::Error::msg("there is no recording"));

@@ -17,7 +17,7 @@ impl Host for RunState {
             Level::Warn => LogLevel::Warn,
             Level::Error => LogLevel::Error,
         };
-        // What a run says again was seen before.
+        // A resumed run repeats logs that were already shown.
         let is_new = self.stand_in.is_none();
         let seen = (is_new && self.tools.is_watched()).then(|| RunStep::log(level, &text));
         let is_kept = self.journal.log(level, text, self.limits.max_logs.as_u64(), self.limits.max_log_lines);

@@ -1,7 +1,7 @@
-//! The host's side of the glass: what each import does, and the state of one run behind it.
+//! The host's side of the interface: each import, and the state of one run behind it.
 //!
-//! Everything here is called by the guest with values of the guest's choice. No function trusts
-//! them, blocks, recurses over them or keeps more of them than the limits allow.
+//! The guest calls everything here with arbitrary values. No function trusts them, blocks, recurses
+//! over them or keeps more of them than the limits allow.
 
 mod catalog;
 mod completions;

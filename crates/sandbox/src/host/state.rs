@@ -17,8 +17,8 @@ use crate::{
 /// Handles that the guest may hold at once. A tool has one handle, whatever the number of its
 /// calls.
 pub(crate) const MAX_HANDLES: usize = 100_000;
-/// Calls and timers that the guest may have begun and not been handed over: twice what its own
-/// limits on each allow by default.
+/// Calls and timers that the guest may have begun and not received: twice what its own limits on
+/// each allow by default.
 const MAX_OUTSTANDING: u64 = 20_000;
 
 /// The state of one run.
@@ -26,7 +26,7 @@ pub(crate) struct RunState {
     pub(crate) limiter: MemoryLimiter,
     pub(super) limits: Limits,
     pub(super) tools: Arc<dyn Tools>,
-    /// What the guest has asked for, by the namespace's number.
+    /// The directories that the guest has received, by the namespace's number.
     pub(super) directories: Vec<Option<Result<Arc<Directory>, String>>>,
     pub(super) handles: ResourceTable,
     /// Calls under way; aborted when the run ends.
@@ -34,9 +34,9 @@ pub(crate) struct RunState {
     pub(super) calls: u64,
     /// Whether the guest has asked about the calls of its script.
     pub(super) is_planned: bool,
-    /// Calls and timers begun, which is how they are numbered.
+    /// Calls and timers begun, which gives their numbers.
     pub(super) begun: u32,
-    /// Those of them that were neither handed over nor cancelled.
+    /// Those that were neither handed over nor cancelled.
     pub(super) outstanding: u64,
     pub(super) inbox: Inbox,
     pub(super) journal: Journal,
@@ -45,29 +45,28 @@ pub(crate) struct RunState {
     pub(super) holdings: Holdings,
     pub(super) parking: Parking,
     pub(super) overflow: Overflow,
-    /// The generator has a name, so that a seed gives the same numbers with every version of
-    /// belljar.
+    /// A named generator, so that a seed gives the same numbers in every version of belljar.
     pub(super) random: ChaCha12Rng,
     pub(crate) recorder: Recorder,
-    /// What answers the guest in place of the world.
+    /// Answers the guest instead of the world.
     pub(crate) stand_in: Option<StandIn>,
     pub(crate) stderr: Stderr,
-    /// Where the script was when the guest told it last.
+    /// Where the script was when the guest last reported it.
     pub(super) last_place: Option<Place>,
     /// When it may be put aside, if it may, and whether it is.
     pub(super) rest_after: Option<RestAfter>,
     pub(crate) is_put_aside: bool,
-    /// The guest stands still until something comes that it has asked for.
+    /// The guest is blocked until something arrives that it has asked for.
     pub(super) is_waiting: bool,
 }
 
-/// What a run writes down, and what it is answered from.
+/// What a run records, and its source of answers.
 pub(crate) struct Tape {
     pub(crate) recorder: Recorder,
     pub(crate) stand_in: Option<StandIn>,
 }
 
-/// What a run shares with whoever sees to its end.
+/// What a run shares with the code that ends it.
 pub(crate) struct Shared {
     pub(crate) inbox: Inbox,
     pub(crate) journal: Journal,
@@ -119,20 +118,20 @@ impl RunState {
         }
     }
 
-    /// Where the script was last seen: of one that waits for calls, where it made the first of
+    /// Where the script was last seen; for one that waits for calls, where it made the first of
     /// them.
     pub(crate) fn place(&self) -> Option<Place> {
         let of_call = if self.is_waiting { self.journal.first_open_place() } else { None };
         of_call.or(self.last_place)
     }
 
-    /// Ends the run for a limit. The script cannot catch it: the error becomes a trap.
+    /// Ends the run because of a limit. The script cannot catch it: the error becomes a trap.
     pub(super) fn exceeded(&self, hit: LimitHit) -> wasmtime::Error {
         self.journal.exceeded(hit);
         wasmtime::Error::msg("a limit of the run was reached")
     }
 
-    /// Room for one more call or timer, and its number.
+    /// Reserves room for another call or timer, and returns its number.
     pub(super) fn admit(&mut self) -> wasmtime::Result<u32> {
         let (used, max) = (self.outstanding + 1, MAX_OUTSTANDING);
         if used > max {

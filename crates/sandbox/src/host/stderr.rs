@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-/// Bytes of output kept: the end of a panic's message is what matters.
+/// Bytes of output kept: only the end of a panic's message matters.
 const KEPT_OUTPUT: usize = 8 * 1024;
 
 /// The end of what the guest wrote.
@@ -17,7 +17,7 @@ impl Stderr {
         self.0.drain(..excess);
     }
 
-    /// The text, fit to show.
+    /// The text, safe to show.
     pub(crate) fn text(&self) -> String {
         let bytes: Vec<u8> = self.0.iter().copied().collect();
         belljar_model::display::block(&String::from_utf8_lossy(&bytes), "").into_owned()

@@ -26,8 +26,8 @@ use crate::{
     overflow::Overflow,
 };
 
-/// Links the interface by hand: the generated code does not show the store to a function, and only
-/// the store knows the fuel that has been used when a call begins.
+/// Links the interface by hand: the generated code does not give a function the store, and only the
+/// store knows the fuel that has been used when a call begins.
 pub(super) fn link(linker: &mut Linker<RunState>) -> wasmtime::Result<()> {
     let mut tools = linker.instance("belljar:sandbox/tools@0.1.0")?;
     tools.resource("tool", ResourceType::host::<Handle>(), |mut store: StoreContextMut<'_, RunState>, handle| {
@@ -89,7 +89,7 @@ impl RunState {
         Ok(Ok(self.handles.push(Handle(tool))?))
     }
 
-    /// Starts a call, and lets it go on by itself if its answer is not there at once.
+    /// Starts a call, and moves it to a task of its own if its answer is not there at once.
     fn begin_call(&mut self, handle: &Resource<Handle>, arguments: String, fuel_left: u64) -> wasmtime::Result<u32> {
         let tool = self.handles.get(handle)?.0.clone();
         if self.calls >= self.limits.max_calls {
@@ -123,8 +123,7 @@ impl RunState {
         Ok(begun)
     }
 
-    /// Makes the calls without an answer of a run that was put aside, with the arguments that it
-    /// gave them.
+    /// Makes the unanswered calls of a suspended run, with their original arguments.
     pub(super) fn make_calls_again(&mut self, recording: &Recording) {
         let open: BTreeMap<u64, GrantedTool> = self.journal.open_tools().into_iter().collect();
         for entry in recording.entries() {
@@ -142,7 +141,7 @@ impl RunState {
         let call = match JsonText::parse(arguments, &bounds) {
             Ok(arguments) => {
                 let begin = || self.tools.begin(number, &tool, arguments, self.limits.call, room.0.clone());
-                // A tool that panics has failed, and nothing else has.
+                // A panicking tool has failed, and nothing else has.
                 catch_unwind(AssertUnwindSafe(begin)).map_err(|_| panicked())
             }
             Err(fault) => Err(arguments_error(&fault)),
@@ -171,8 +170,8 @@ impl RunState {
             inbox.put(number, Answer { result, record });
         };
         let mut called = Box::pin(called);
-        // Many a tool has its answer at hand, or needs no more than to send its request: that is
-        // done here and now. A task of its own costs a switch of threads each way.
+        // Many tools can answer at once, or only need to send a request: that is done here. A
+        // separate task costs a switch of threads each way.
         let polled = called.as_mut().poll(&mut Context::from_waker(Waker::noop()));
         if polled.is_pending() {
             while self.tasks.try_join_next().is_some() {}
@@ -181,7 +180,7 @@ impl RunState {
     }
 }
 
-/// Room for an answer that is waited for as long as this is there.
+/// Room for an answer that is wanted as long as this exists.
 struct Wanted(AnswerRoom);
 
 impl Wanted {

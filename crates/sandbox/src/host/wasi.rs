@@ -1,10 +1,10 @@
-//! The little of WASI that Rust's standard library needs, implemented here: there is no file,
-//! socket or variable behind it.
+//! The part of WASI that Rust's standard library needs, implemented here without any file, socket
+//! or variable behind it.
 //!
 //! Randomness comes from the run's own generator, which can be seeded. The seed for hash tables is
-//! a constant, since with another one the same script would use other fuel; whoever floods a hash
-//! table slows down nobody but himself. Output is kept for error reports, within a ring. Whatever
-//! would wait or read traps: no part of the guest does.
+//! constant, since another one would change a script's fuel; flooding a hash table slows down only
+//! its own script. Output is kept for error reports, in a bounded buffer. Imports that would wait
+//! or read trap, since the guest does not use them.
 
 use std::time::{Duration, SystemTime};
 
@@ -39,18 +39,18 @@ pub(crate) const INTERFACES: [&str; 17] = [
     "wasi:random/random",
     "wasi:random/insecure-seed",
 ];
-/// The version that the linker offers. Any 0.2 that is not newer in kind is matched by it.
+/// The version that the linker offers, which matches any compatible 0.2.
 const VERSION: &str = "0.2.6";
-/// How finely both clocks go. Browsers give pages that share a process no more; what scripts do
-/// with time needs no more either. It takes the edge off measuring caches and neighbours, and does
-/// not take it away: a script can count its own work between two ticks.
+/// The resolution of both clocks. Browsers give pages that share a process no finer one, and
+/// scripts do not need one either. It makes it harder to measure caches and other runs, but not
+/// impossible: a script can count its own work between two ticks.
 const CLOCK_RESOLUTION: Duration = Duration::from_millis(1);
-/// Bytes that one question for randomness may ask for.
+/// Bytes that one request for randomness may ask for.
 const MAX_RANDOM: u64 = 64 * 1024;
-/// Bytes that one write may have, as WASI says of `check-write`.
+/// Bytes that one write may have, which WASI reports by `check-write`.
 const MAX_WRITE: u64 = 64 * 1024;
 
-/// The guest's handles of streams and terminals hold nothing.
+/// The guest's handles of streams and terminals have no state.
 struct OutputStream;
 struct InputStream;
 struct IoError;
@@ -90,7 +90,7 @@ pub(super) fn link(linker: &mut Linker<RunState>) -> wasmtime::Result<()> {
 
     let mut poll = interface(linker, "wasi:io/poll")?;
     poll.resource("pollable", ResourceType::host::<Pollable>(), |_, _| Ok(()))?;
-    // Asked of output streams alone, which are always ready.
+    // Only used for output streams, which are always ready.
     poll.func_wrap("[method]pollable.block", |_: Context<'_>, (_,): (Resource<Pollable>,)| Ok(()))?;
     interface(linker, "wasi:io/error")?.resource("error", ResourceType::host::<IoError>(), |_, _| Ok(()))?;
     link_streams(&mut interface(linker, "wasi:io/streams")?)?;
@@ -175,7 +175,7 @@ fn link_streams(streams: &mut LinkerInstance<'_, RunState>) -> wasmtime::Result<
     Ok(())
 }
 
-/// The guest waits for tools and timers alone, through the imports that are made for it.
+/// The guest waits only for tools and timers, through the imports for those.
 fn no_waiting() -> wasmtime::Error {
     wasmtime::Error::msg("the guest wanted to wait through wasi:io")
 }
@@ -196,7 +196,7 @@ fn datetime(duration: Duration) -> Datetime {
 }
 
 impl RunState {
-    /// The last tick of a clock. It ticks in milliseconds, which is what a recording keeps of it.
+    /// The last tick of a clock. It ticks in milliseconds, the unit of recordings.
     fn now(&mut self, clock: Clock) -> wasmtime::Result<Duration> {
         let milliseconds = match &mut self.stand_in {
             Some(stand_in) => stand_in.clock(clock)?,
