@@ -1,6 +1,5 @@
-//! An MCP server that wants a login, and the authorization server that gives it one, on one
-//! loopback address: small, strict in what MCP demands of its clients, and made to misbehave where
-//! a test wants it to.
+//! An MCP server that requires a login, and its authorization server, on one loopback address:
+//! small, strict about what MCP requires of clients, and able to misbehave for a test.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -19,38 +18,38 @@ pub enum Flaw {
     None,
     /// Its metadata names another issuer than the resource does.
     WrongIssuer,
-    /// The resource's metadata is that of another resource.
+    /// The resource's metadata describes another resource.
     WrongResource,
     /// It sends its users back in the name of another issuer.
     WrongCallbackIssuer,
     /// Users refuse.
     Refuses,
-    /// It demands that programs are registered by hand.
+    /// It requires that clients are registered by hand.
     NoRegistration,
-    /// The page to log in on is elsewhere, in the open.
+    /// The page to log in on is at another host, over http.
     InsecurePage,
-    /// Programs are to be registered at an address of a private network.
+    /// Clients are to be registered at an address of a private network.
     RegistrationInside,
     /// Calls of tools need the scope `write`, which the resource does not name.
     WantsMore,
-    /// It reads documents about its clients, as it says.
+    /// It reads documents about its clients, and says so.
     ReadsDocuments,
-    /// Tokens are given at the address where clouds keep the credentials of their machines.
+    /// Tokens are issued at the address where clouds keep the credentials of their machines.
     TokensInside,
 }
 
-/// What it knows.
+/// Its state.
 #[derive(Debug, Default)]
 pub struct Known {
     /// The base of all URLs.
     base: String,
     flaw: Flaw,
-    /// How long access tokens count, as it says.
+    /// How long access tokens are valid, according to it.
     expires_in: u64,
     challenge: Option<String>,
-    /// Who asked for a login last, and with what scopes.
+    /// Who last asked for a login, and with what scopes.
     pub client: String,
-    /// The scopes that were asked for then.
+    /// The scopes that were requested then.
     pub scope: String,
     granted: String,
     number: u64,
@@ -58,7 +57,7 @@ pub struct Known {
     refresh: Option<String>,
     /// How often tokens were renewed.
     pub renewals: u64,
-    /// How often a refresh token was used that is used up.
+    /// How often a used refresh token was used again.
     pub reuses: u64,
 }
 
@@ -69,10 +68,10 @@ pub struct Authority {
 }
 
 impl Authority {
-    /// Serves, with access tokens that are said to count for so many seconds.
+    /// Serves, with access tokens that are valid for so many seconds.
     ///
     /// # Errors
-    /// When there is no port.
+    /// If there is no port.
     pub async fn serve(flaw: Flaw, expires_in: u64) -> std::io::Result<Self> {
         let known = Arc::new(Mutex::new(Known { flaw, expires_in, ..Known::default() }));
         let inner = known.clone();
@@ -81,12 +80,12 @@ impl Authority {
         Ok(Self { web, known })
     }
 
-    /// Where the MCP server is.
+    /// The URL of the MCP server.
     pub fn url(&self) -> String {
         self.web.url("/mcp")
     }
 
-    /// All that was asked.
+    /// All requests so far.
     pub fn requests(&self) -> Vec<Request> {
         self.web.requests()
     }
@@ -96,12 +95,12 @@ impl Authority {
         lock(&self.known)
     }
 
-    /// Makes the access token that it gave last count no longer.
+    /// Invalidates the last access token.
     pub fn withdraw(&self) {
         self.known().access = None;
     }
 
-    /// Makes the refresh token that it gave last count no longer.
+    /// Invalidates the last refresh token.
     pub fn forget(&self) {
         self.known().refresh = None;
     }
@@ -167,7 +166,7 @@ fn metadata(known: &Known) -> Value {
     metadata
 }
 
-/// The page on which a user says yes, who here does so at once.
+/// The page on which a user agrees, which here happens at once.
 fn authorize(known: &mut Known, query: &BTreeMap<String, String>) -> Reply {
     let get = |name: &str| query.get(name).map(String::as_str).unwrap_or_default();
     let wanted = format!("{}/mcp", known.base);
@@ -216,7 +215,7 @@ fn token(known: &mut Known, form: &BTreeMap<String, String>) -> Reply {
     }))
 }
 
-/// The MCP server, whose one tool says nothing but that it was called.
+/// The MCP server, whose only tool says that it was called.
 fn mcp(known: &Known, request: &Request) -> Reply {
     let bearer = known.access.as_ref().map(|access| format!("Bearer {access}"));
     if bearer.is_none() || request.header("authorization") != bearer.as_deref() {

@@ -1,5 +1,5 @@
 //! An authorization server that signs tokens for belljar's own clients: its metadata, its keys, and
-//! tokens as a test wants them.
+//! any tokens that a test wants.
 
 use std::sync::Arc;
 
@@ -22,9 +22,9 @@ pub enum IssuerFlaw {
     None,
     /// It answers that it is down.
     Down,
-    /// It sends whoever asks for its keys to another place.
+    /// It redirects requests for its keys to another place.
     Redirects,
-    /// Its document of keys is longer than any.
+    /// Its document of keys is too long.
     Floods,
     /// Its keys are said to be where clouds keep the credentials of their machines.
     LeadsInside,
@@ -85,12 +85,12 @@ impl Issuer {
         self.web.url("")
     }
 
-    /// All that was asked.
+    /// All requests so far.
     pub fn requests(&self) -> Vec<Request> {
         self.web.requests()
     }
 
-    /// From now on it does this wrong.
+    /// Misbehaves like this from now on.
     pub fn does(&self, flaw: IssuerFlaw) {
         lock(&self.known).flaw = flaw;
     }
@@ -105,13 +105,13 @@ impl Issuer {
         Ok(())
     }
 
-    /// What a token of this subject claims, with these scopes, for this audience, for an hour.
+    /// The claims of a token for this subject, with these scopes, for this audience, for an hour.
     pub fn claims(&self, subject: &str, scope: &str, audience: &str) -> Value {
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |time| time.as_secs());
         json!({ "iss": self.url(), "sub": subject, "scope": scope, "aud": audience, "iat": now, "exp": now + 3600 })
     }
 
-    /// A token that is signed by the present key.
+    /// A token that is signed with the current key.
     ///
     /// # Errors
     /// [`IssuerError`].

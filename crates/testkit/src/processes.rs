@@ -2,16 +2,16 @@
 
 use std::time::{Duration, Instant};
 
-/// Whether the process exists and is more than a zombie. Only Linux can tell; elsewhere no process
-/// is said to run.
+/// Whether the process exists and is not a zombie. Only Linux can tell; elsewhere no process counts
+/// as running.
 pub fn is_running(pid: u32) -> bool {
     let Ok(status) = std::fs::read_to_string(format!("/proc/{pid}/stat")) else { return false };
-    // The name in parentheses may hold anything, so the state is what follows the last of them.
+    // The name in parentheses may contain anything, so the state follows the last closing one.
     let state = status.rsplit_once(')').and_then(|(_, rest)| rest.split_whitespace().next());
     !matches!(state, Some("Z" | "X") | None)
 }
 
-/// Waits until the process is gone, and says whether it was in time. Blocks its thread.
+/// Waits until the process is gone, and returns whether that was in time. Blocks its thread.
 pub fn is_gone_within(pid: u32, limit: Duration) -> bool {
     const STEP: Duration = Duration::from_millis(5);
     let deadline = Instant::now() + limit;

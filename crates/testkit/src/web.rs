@@ -1,8 +1,8 @@
 //! A small HTTP server on loopback for tests: it answers as it is told, right or wrong, and
-//! remembers what it was asked.
+//! remembers its requests.
 //!
-//! Each connection is for one request, whose answer ends with the connection. So an answer may
-//! break off wherever a test wants it to.
+//! Each connection is for one request, whose answer ends with the connection. So a test can break
+//! off an answer anywhere.
 
 use std::{collections::BTreeMap, net::SocketAddr, sync::Arc};
 
@@ -14,7 +14,7 @@ use tokio::{
     task::JoinHandle,
 };
 
-/// What the server was asked.
+/// A request to the server.
 #[derive(Debug, Clone, Default)]
 pub struct Request {
     /// The method.
@@ -33,23 +33,23 @@ impl Request {
         self.headers.get(name).map(String::as_str)
     }
 
-    /// The body as JSON; null where it is none.
+    /// The body as JSON, or null if it is not JSON.
     pub fn json(&self) -> serde_json::Value {
         serde_json::from_str(&self.body).unwrap_or_default()
     }
 }
 
-/// What the server answers.
+/// The server's answer.
 #[derive(Debug, Default)]
 pub struct Reply {
     /// The status.
     pub status: u16,
     /// The headers.
     pub headers: Vec<(String, String)>,
-    /// The body's beginning.
+    /// The beginning of the body.
     pub body: Vec<u8>,
     /// The rest of it, piece by piece, until the other end is dropped. Without it the body is
-    /// whole.
+    /// complete.
     pub rest: Option<mpsc::Receiver<Vec<u8>>>,
 }
 
@@ -65,7 +65,7 @@ impl Reply {
             .with("content-type", "application/json")
     }
 
-    /// A stream of events that goes on with what comes from `rest`.
+    /// A stream of events that continues with what comes from `rest`.
     pub fn events(begin: &str, rest: Option<mpsc::Receiver<Vec<u8>>>) -> Self {
         Self { status: 200, body: begin.as_bytes().to_vec(), rest, ..Self::default() }
             .with("content-type", "text/event-stream")
@@ -116,7 +116,7 @@ impl Web {
         format!("http://{}{path}", self.address)
     }
 
-    /// All that it was asked so far.
+    /// All requests so far.
     pub fn requests(&self) -> Vec<Request> {
         self.requests.lock().clone()
     }

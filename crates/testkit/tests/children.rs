@@ -1,5 +1,5 @@
-//! What `belljar-upstream` guarantees of its children, each held by a test against a child that
-//! breaks a rule.
+//! What `belljar-upstream` guarantees about its children, each tested with a child that breaks a
+//! rule.
 
 #[path = "children/calls.rs"]
 mod calls;
@@ -25,7 +25,7 @@ use belljar_testkit::child_server;
 use belljar_upstream::{Backoff, BuiltIns, CallError, Options, ServerState, ServerStatus, Supervisor, Upstream};
 use serde_json::{Map, Value};
 
-/// More than anything takes that works, also on a busy machine.
+/// More than anything working takes, even on a busy machine.
 const AMPLE: Duration = Duration::from_secs(20);
 /// Short enough that a test may wait for it.
 const SHORT: Duration = Duration::from_millis(300);
@@ -83,7 +83,7 @@ fn names(tools: &[belljar_model::ToolDefinition]) -> Vec<&str> {
     tools.iter().map(|tool| tool.name.as_str()).collect()
 }
 
-/// Waits until the child's status is as wanted.
+/// Waits until the child's status is the wanted one.
 async fn status_when(
     changes: &mut tokio::sync::broadcast::Receiver<ServerStatus>,
     wanted: impl Fn(&ServerStatus) -> bool,
@@ -112,7 +112,7 @@ fn scratch_file() -> PathBuf {
     file
 }
 
-/// The process ids in `file`, which the child has written before it answered anything.
+/// The process ids in `file`, which the child wrote before its first answer.
 fn pids(file: &Path) -> Vec<u32> {
     let text = std::fs::read_to_string(file).expect("the child has written its file");
     let _ = std::fs::remove_file(file);

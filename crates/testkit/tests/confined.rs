@@ -1,4 +1,4 @@
-//! The engine's walls, tried one attempt at a time by a process that has built them around itself.
+//! The engine's walls, tested one attempt at a time by a process that has built them around itself.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on has failed")]
@@ -15,7 +15,7 @@ fn attempt(walls: &str, name: &str) -> Output {
     process.arg(format!("{walls}:{name}")).output().expect("the process starts")
 }
 
-/// A process that stops within the walls, and then makes a system call that it is made to make.
+/// A process that stops within the walls, and is then made to make a system call.
 #[cfg(target_arch = "x86_64")]
 mod by_number {
     use std::process::{Command, Stdio};
@@ -29,7 +29,7 @@ mod by_number {
         unistd::Pid,
     };
 
-    /// What the call returns, or by which signal it ends the process.
+    /// The call's result, or the signal that ends the process.
     pub(super) fn call(walls: &str, number: u64) -> Result<i64, Signal> {
         let mut process = Command::new(env!("CARGO_BIN_EXE_belljar-testkit-confined"));
         let mut process =
@@ -37,7 +37,7 @@ mod by_number {
         let pid = Pid::from_raw(process.id().try_into().unwrap());
         assert_eq!(waitpid(pid, None), Ok(WaitStatus::Stopped(pid, Signal::SIGSTOP)));
         ptrace::setoptions(pid, ptrace::Options::PTRACE_O_TRACESYSGOOD | ptrace::Options::PTRACE_O_EXITKILL).unwrap();
-        // The first call of whatever it does next becomes the one that is wanted.
+        // Its next system call is replaced by the wanted one.
         ptrace::syscall(pid, None).unwrap();
         assert_eq!(waitpid(pid, None), Ok(WaitStatus::PtraceSyscall(pid)));
         let registers = ptrace::getregs(pid).unwrap();
@@ -47,7 +47,7 @@ mod by_number {
         ptrace::syscall(pid, None).unwrap();
         assert_eq!(waitpid(pid, None), Ok(WaitStatus::PtraceSyscall(pid)));
         let returned = ptrace::getregs(pid).unwrap().rax.cast_signed();
-        // A call that the filter refuses comes to its end too, and then the signal comes.
+        // A call that the filter refuses ends too, and then the signal comes.
         ptrace::syscall(pid, None).unwrap();
         let ended = match waitpid(pid, None).unwrap() {
             WaitStatus::PtraceSyscall(_) => Ok(returned),
@@ -57,7 +57,7 @@ mod by_number {
         if ended.is_ok() {
             process.kill().unwrap();
         }
-        // One that a signal has ended was waited for above.
+        // A process that a signal has ended was waited for above.
         let _ = process.wait();
         ended
     }
@@ -86,7 +86,7 @@ fn whatever_reaches_beyond_the_engines_walls_ends_the_process() {
         let output = attempt("all", &name);
         assert!(said(&output).starts_with("confined"), "{name}: {}", said(&output));
         // The C library opens files in the middle of an allocation, and allocations may fail: these
-        // do no more than that.
+        // do nothing else.
         let fails = match name.as_str() {
             "read-file" => Some("Permission denied"),
             "map-memory" => Some("Cannot allocate memory"),
@@ -103,7 +103,7 @@ fn whatever_reaches_beyond_the_engines_walls_ends_the_process() {
 
 #[test]
 fn without_walls_the_same_attempts_succeed() {
-    // Tracing the parent is the one that the system may forbid anyway.
+    // Tracing the parent is the one that the system may deny anyway.
     for name in attempts().iter().filter(|name| !["trace-parent", "read-parent", "unshare"].contains(&name.as_str())) {
         let output = attempt("none", name);
         assert!(output.status.success(), "{name}: {:?} {}", output.status, said(&output));
@@ -137,8 +137,7 @@ fn where_the_kernel_lacks_a_wall_of_the_engine_the_reason_is_said() {
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn system_calls_with_a_history_of_faults_end_the_process_whatever_their_arguments() {
-    // Those for which there is no function without `unsafe` are made by number, as machine code
-    // would make them.
+    // Those without a safe function are made by number, like machine code would make them.
     for number in [
         libc::SYS_io_uring_setup,
         libc::SYS_io_uring_enter,
@@ -177,7 +176,7 @@ fn system_calls_with_a_history_of_faults_end_the_process_whatever_their_argument
         let number = number.cast_unsigned();
         assert_eq!(by_number::call("all", number), Err(nix::sys::signal::Signal::SIGSYS), "{number}");
     }
-    // That is the filter, and not the way in which they are made.
+    // The filter refuses them, not the way in which they are made.
     for walls in ["none", "all"] {
         assert!(by_number::call(walls, libc::SYS_getpid.cast_unsigned()).is_ok_and(|pid| pid > 1), "{walls}");
     }
@@ -189,8 +188,8 @@ fn system_calls_with_a_history_of_faults_end_the_process_whatever_their_argument
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn no_system_call_of_x32_leads_around_the_filter() {
-    /// The bit by which x86-64 has each system call a second time, also those that the engine may
-    /// make.
+    /// The bit by which x86-64 has each system call a second time, including those that the engine
+    /// may make.
     const X32: u64 = 0x4000_0000;
     for number in (0..=550).map(|number| number | X32) {
         assert_eq!(by_number::call("all", number), Err(nix::sys::signal::Signal::SIGSYS), "{number:#x}");

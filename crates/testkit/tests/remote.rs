@@ -1,5 +1,5 @@
-//! What `belljar-upstream` guarantees of remote servers, each held by a test against one that
-//! breaks a rule, or by a real one.
+//! What `belljar-upstream` guarantees about remote servers, each tested with one that breaks a
+//! rule, or with a real one.
 
 #[path = "remote/eras.rs"]
 mod eras;
@@ -23,9 +23,9 @@ use belljar_testkit::web::{Reply, Request, Web};
 use belljar_upstream::{Backoff, BuiltIns, CallError, Options, StartError, Upstream};
 use serde_json::{Map, Value, json};
 
-/// More than anything takes that works, also on a busy machine.
+/// More than anything working takes, even on a busy machine.
 const AMPLE: Duration = Duration::from_secs(30);
-/// What no output may hold.
+/// Texts that no output may contain.
 const SECRET: &str = "sesame-of-the-owner";
 
 fn options() -> Options {

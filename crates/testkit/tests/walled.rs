@@ -1,4 +1,4 @@
-//! A child within walls, tried one attempt at a time by a Python program that is started as such a
+//! A child within walls, tested one attempt at a time by a Python program that is started as such a
 //! child.
 
 #![cfg(target_os = "linux")]
@@ -25,12 +25,12 @@ use belljar_upstream::{BuiltIns, CallLimit, Caller, Confiner, Options, StartErro
 use serde_json::{Value, json};
 
 const CHILD: &str = env!("CARGO_BIN_EXE_belljar-testkit-child");
-/// The system's Python: one in a home is not within reach behind walls, nor for other users.
+/// The system's Python: one in a home cannot be reached behind walls, or by other users.
 const PYTHON: &str = "/usr/bin/python3";
-/// The user of nobody, whom the superuser can become.
+/// The user `nobody`, whom the superuser can become.
 const NOBODY: &str = "65534";
 
-/// Folders and services that a child may want to reach.
+/// Folders and services that a child may try to reach.
 struct World {
     folder: tempfile::TempDir,
     tcp: TcpListener,
@@ -50,7 +50,7 @@ impl World {
             let sub = folder.path().join(sub);
             std::fs::create_dir(&sub).unwrap();
             std::fs::write(sub.join("file"), "content").unwrap();
-            // So that nobody but the walls is in the way, whoever the child is.
+            // So that only the walls are in the way, whichever user the child has.
             std::fs::set_permissions(&sub, PermissionsExt::from_mode(0o777)).unwrap();
             std::fs::set_permissions(sub.join("file"), PermissionsExt::from_mode(0o666)).unwrap();
             for user in users() {
@@ -63,7 +63,7 @@ impl World {
         std::fs::create_dir(folder.path().join("write/sub")).unwrap();
         std::fs::set_permissions(folder.path().join("write/sub"), PermissionsExt::from_mode(0o777)).unwrap();
         copy_program("/bin/true", &folder.path().join("secret/true"));
-        // Where other users find it, wherever the repository is.
+        // In a place that other users can reach, wherever the repository is.
         copy_program(CHILD, &folder.path().join("child"));
         std::fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o777)).unwrap();
         let at_path = |path: &str| {
@@ -94,17 +94,17 @@ impl World {
         json!({ "network": network, "read": [self.path("read")], "write": [self.path("write")], "hidden": [self.path("hidden")] })
     }
 
-    /// What a line of Python does behind the walls: `ok`, or the error that it meets.
+    /// The result of a line of Python behind the walls: `ok`, or its error.
     fn attempt(&self, walls: Option<&Value>, user: Option<&str>, line: &str) -> String {
         self.attempt_in(Path::new("/"), walls, user, line)
     }
 
-    /// What it does where the child is started in `folder`.
+    /// The result when the child is started in `folder`.
     fn attempt_in(&self, folder: &Path, walls: Option<&Value>, user: Option<&str>, line: &str) -> String {
         self.attempts_in(folder, walls, user, &[line]).remove(0)
     }
 
-    /// What each of several lines does, in a process of its own behind the same walls.
+    /// The result of each of several lines, in its own process behind the same walls.
     fn attempts(&self, walls: Option<&Value>, user: Option<&str>, lines: &[&str]) -> Vec<String> {
         self.attempts_in(Path::new("/"), walls, user, lines)
     }
@@ -135,8 +135,8 @@ impl World {
     }
 }
 
-/// What the lines share: a file of the child's user beside each `file`, a system call by its
-/// number, and the places of all mounts; and then the lines themselves.
+/// Helpers for the lines: a file of the child's user beside each `file`, a system call by its
+/// number, and all mount points; then the lines themselves.
 const PRELUDE: &str = "
 own = root + '/secret/%d' % os.getuid()
 library = ctypes.CDLL(None, use_errno=True)
@@ -163,8 +163,8 @@ for line in json.loads(sys.argv[1]):
         sys.exit(line)
 ";
 
-/// Another process writes the copy. A descriptor of this one would be inherited by what other tests
-/// start at that moment, and a program that somebody has open for writing cannot be started.
+/// Another process writes the copy. A descriptor of this one would be inherited by programs that
+/// other tests start at that moment, and a program that is open for writing cannot be started.
 fn copy_program(from: &str, to: &Path) {
     assert!(Command::new("cp").arg(from).arg(to).status().unwrap().success(), "{from}");
 }
@@ -177,12 +177,12 @@ fn run_in(folder: &Path, words: &[String]) -> Output {
     Command::new(&words[0]).args(&words[1..]).current_dir(folder).output().unwrap()
 }
 
-/// Users as whom the walls are tried: ordinary ones need a user namespace, the superuser does not.
+/// Users for testing the walls: ordinary ones need a user namespace, the superuser does not.
 fn users() -> Vec<Option<&'static str>> {
     if nix::unistd::geteuid().is_root() { vec![None, Some(NOBODY)] } else { vec![None] }
 }
 
-/// What walls of any kind must let through.
+/// What walls of any kind must allow.
 const ALLOWED: &[&str] = &[
     "open(root + '/read/file').read()",
     "os.listdir(root + '/read')",
@@ -227,7 +227,7 @@ const REFUSED: &[&str] = &[
     "os.chmod('/proc/%d/root' % parent + own, 0o600)",
 ];
 
-/// What they refuse besides, where there is to be no network.
+/// What they also refuse if there is to be no network.
 const REFUSED_WITHOUT_NETWORK: &[&str] = &[
     "socket.create_connection(('127.0.0.1', tcp))",
     "socket.socket(type=socket.SOCK_DGRAM).sendto(b'x', ('127.0.0.1', udp))",
@@ -282,7 +282,7 @@ fn a_child_within_walls_cannot_take_its_mounts_apart() {
     let world = World::new("mounts");
     let marker = Path::new("/dev/shm").join(&world.name);
     std::fs::write(&marker, "").unwrap();
-    // MOUNT_ATTR_RDONLY is to be cleared. What the calls answer does not matter, but what can be
+    // Attempts to clear MOUNT_ATTR_RDONLY. What counts is not the calls' results, but what can be
     // done afterwards.
     const WRITABLE: &str = "[library.syscall(ctypes.c_long(442), -100, place, 0, (ctypes.c_uint64 * 4)(0, 1, 0, 0), ctypes.c_long(32)) for place in mounts()]";
     const REMOUNTED: &str = "[library.mount(None, place, None, ctypes.c_ulong(4096 | 32), None) for place in mounts()]";
@@ -312,7 +312,7 @@ fn a_file_a_place_in_another_and_everything_can_be_left_to_write() {
     let file = paths(&["secret/file"]);
     assert_eq!(world.attempt(Some(&file), None, "open(root + '/secret/file', 'w').write('content')"), "ok");
     assert_ne!(world.attempt(Some(&file), None, "os.chmod(own, 0o600)"), "ok");
-    // Folders that lie in one another are one place, between whose parts files can be moved.
+    // Nested folders count as one place, within which files can be moved.
     let inner = paths(&["write/sub", "write"]);
     let moved = "open(root + '/write/sub/a', 'w').close(); os.rename(root + '/write/sub/a', root + '/write/a'); os.remove(root + '/write/a')";
     assert_eq!(world.attempt(Some(&inner), None, moved), "ok");
@@ -333,8 +333,8 @@ fn a_child_without_network_has_no_second_way_to_a_socket() {
         calls.extend([libc::SYS_socket | X32, libc::SYS_socketpair | X32, libc::SYS_io_uring_setup | X32]);
     }
     for number in calls {
-        // AF_UNIX, SOCK_DGRAM. Not every kernel knows each of these calls, so what tells is who
-        // refuses: the filter, or nobody.
+        // AF_UNIX, SOCK_DGRAM. Not every kernel has each of these calls, so the error tells: from
+        // the filter, or not.
         let line = format!("call({number}, 1, 2, 0, None)");
         for user in users() {
             let walled = world.attempt(Some(&world.walls(false)), user, &line);
@@ -372,7 +372,7 @@ fn a_hidden_folder_that_is_not_there_yet_is_hidden_all_the_same() {
     let walls = json!({ "network": true, "read": [world.path("later")], "write": [], "hidden": [later] });
     std::fs::create_dir(world.path("later")).unwrap();
     assert_eq!(world.attempt(Some(&walls), None, "os.listdir(root + '/later/sockets')"), "ok");
-    // It was made, outside of the walls too, so that what comes to be there is not seen.
+    // It was created, also outside of the walls, so that later contents are not visible.
     std::fs::write(later.join("socket"), "").unwrap();
     let line = "assert os.listdir(root + '/later/sockets') == []";
     assert_eq!(world.attempt(Some(&walls), None, line), "ok");
@@ -381,8 +381,7 @@ fn a_hidden_folder_that_is_not_there_yet_is_hidden_all_the_same() {
 #[test]
 fn where_the_system_makes_no_namespaces_the_child_is_not_started_and_says_why() {
     let world = World::new("none");
-    // A user namespace in which there may be no further one, and a process in it without any
-    // privilege.
+    // A user namespace that allows no further one, and a process in it without any privilege.
     let script =
         "echo 0 > /proc/sys/user/max_user_namespaces && exec setpriv --bounding-set=-all --inh-caps=-all -- \"$@\"";
     let walls = world.walls(false).to_string();
@@ -405,7 +404,7 @@ fn where_the_kernel_has_no_landlock_or_no_seccomp_the_child_is_not_started_and_s
     };
     for (missing, networks, reason) in [
         ("landlock", &[true, false][..], "landlock cannot take the files away"),
-        // Without a network alone, system calls are filtered.
+        // System calls are filtered only if there is no network.
         ("seccomp", &[false], "seccomp cannot filter the system calls"),
         ("seccomp-filter", &[false], "seccomp cannot filter the system calls"),
     ] {
@@ -434,7 +433,7 @@ fn upstream(spec: ServerSpec) -> Upstream {
     upstream_on(None, spec)
 }
 
-/// One on a kernel that lacks something.
+/// A child on a kernel that lacks something.
 fn upstream_on(missing: Option<&str>, spec: ServerSpec) -> Upstream {
     let without = missing.map(|missing| vec!["without".to_owned(), missing.to_owned(), CHILD.to_owned()]);
     let confine = [without.unwrap_or_default(), vec!["confine".to_owned()]].concat();

@@ -1,4 +1,4 @@
-//! What `belljar-worker` guarantees of worker processes.
+//! What `belljar-worker` guarantees about worker processes.
 
 #![cfg(unix)]
 
@@ -13,7 +13,7 @@ use std::{
 use belljar_testkit::is_gone_within;
 use belljar_worker::{AskError, FrameError, StartError, Worker, WorkerProgram};
 
-/// More than anything takes that works, also on a busy machine.
+/// More than anything working takes, even on a busy machine.
 const AMPLE: Duration = Duration::from_secs(20);
 const MAX_ANSWER: usize = 4 * 1024 * 1024;
 
@@ -87,7 +87,7 @@ async fn a_worker_that_ends_by_itself_is_told_from_one_that_answers() {
 async fn frames_that_are_too_long_are_refused_on_both_sides() {
     let answer = worker().await.ask(format!("long {}", MAX_ANSWER + 1).as_bytes(), AMPLE).await;
     assert!(matches!(answer, Err(AskError::Frame(FrameError::TooLong { .. }))), "{answer:?}");
-    // A worker that is asked for too much ends before it has read it.
+    // A worker with a request that is too large ends before it has read it.
     let answer = worker().await.ask(&vec![b'x'; 2 * 1024 * 1024], AMPLE).await;
     assert!(matches!(answer, Err(AskError::Ended { .. })), "{answer:?}");
 }
@@ -95,7 +95,7 @@ async fn frames_that_are_too_long_are_refused_on_both_sides() {
 #[tokio::test]
 #[cfg(target_os = "linux")]
 async fn a_worker_has_no_environment_no_inherited_files_and_no_way_to_privileges() {
-    // Without the flag that closes it, every process that is started here inherits it.
+    // Without the close-on-exec flag, every process that is started here inherits it.
     let careless = nix::unistd::dup(std::io::stdout()).expect("stdout can be doubled");
     let answer = worker().await.ask(b"rights", AMPLE).await.expect("an answer");
     drop(careless);

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::*;
 
-/// Asks the child, which goes on, until it has been told to give up so many calls.
+/// Calls the child until it has been told to cancel so many calls.
 async fn wait_for_cancellations(upstream: &Upstream, count: usize) {
     let told = async {
         loop {
@@ -73,7 +73,7 @@ async fn a_call_right_after_a_death_has_a_life_of_its_own() {
         let fault = call(&upstream, "echo", json!({})).await.expect_err("it dies");
         assert!(matches!(fault, CallError::Died { .. }), "{fault:?}");
     }
-    // A call that was sent to the dead would have failed without a start.
+    // A call that was sent to a dead child would have failed without a start.
     assert_eq!(status(&upstream).restarts, 19);
     upstream.shutdown().await;
 }
@@ -143,7 +143,7 @@ async fn progress_extends_a_call_up_to_its_total() {
     let path = ToolPath::new("child", "progress");
     let quiet = Duration::from_millis(1_500);
     let limit = CallLimit { quiet, total: AMPLE };
-    // Each report comes well within the quiet time; all of them together do not.
+    // Each report comes well within the quiet time, but all of them together do not.
     let patient = upstream.call(&path, arguments(json!({"times": 20, "ms": 100})), limit).await;
     assert!(patient.is_ok(), "{patient:?}");
     let limit = CallLimit { quiet, total: Duration::from_millis(900) };

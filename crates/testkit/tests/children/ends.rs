@@ -1,4 +1,4 @@
-//! What is left of children: nothing.
+//! Nothing is left of children.
 
 use std::time::Instant;
 
@@ -51,7 +51,7 @@ async fn a_helper_of_a_child_that_was_killed_is_ended_too() {
     let helper = pids(&file);
     let leader = nix::unistd::Pid::from_raw(pid);
     nix::sys::signal::kill(leader, nix::sys::signal::Signal::SIGKILL).expect("it can be killed");
-    // The helper holds the child's stdout open, so it is the exit alone that tells.
+    // The helper holds the child's stdout open, so only the exit shows the end.
     state_when(&mut changes, ServerState::Failing).await;
     assert!(helper.iter().all(|pid| is_gone_within(*pid, Duration::ZERO)));
     upstream.shutdown().await;

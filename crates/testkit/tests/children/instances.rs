@@ -164,7 +164,7 @@ async fn a_path_is_resolved_before_it_is_a_key_and_refused_where_the_owner_says_
     std::fs::remove_dir_all(&folder).expect("it was ours");
 }
 
-/// Calls for a principal, and gives the process that answered.
+/// Makes a call for a principal, and returns the process that answered.
 async fn pid_for(upstream: &Upstream, principal: &str) -> Result<Value, CallError> {
     let caller = Caller::default().of_principal(principal);
     let arguments = JsonText::from_value(&json!({}));

@@ -96,7 +96,7 @@ async fn calls_wait_for_their_turn_and_not_too_long_and_not_too_many() {
     assert_eq!((waiting.len(), refused), (1_024, 76));
     drop(waiting);
     hanging.abort();
-    // The one that was given up made room.
+    // The cancelled one made room.
     assert!(call(&upstream, "cancelled", json!({})).await.is_ok());
     upstream.shutdown().await;
 }
@@ -252,7 +252,7 @@ async fn a_child_that_hears_nothing_more_is_replaced_and_one_that_is_slow_is_not
         timed_out(deaf.expect_err("nobody answers"));
         timed_out(slow.expect_err("nobody answers"));
     }
-    // Ten seconds: what a suspect has to say anything.
+    // Ten seconds: what a suspect child has to say anything.
     let gone = state_when(&mut changes, ServerState::Failing).await;
     assert!(gone.last_error.is_some_and(|error| error.contains("no longer")), "it is said why");
     assert!(call(&deaf, "hear", json!({})).await.is_ok());
@@ -332,8 +332,8 @@ impl Folder {
 }
 
 impl Folder {
-    /// Has a server list its tools, and one more, and gives how many there were before: as many as
-    /// it has when it is started anew.
+    /// Has a server list its tools, and one more, and returns how many there were before: as many
+    /// as it has when it is started again.
     async fn learn_a_list_that_grows(&self) -> usize {
         let upstream = self.upstream(vec![spec(&["probe"])]);
         let mut changes = upstream.subscribe();
@@ -361,7 +361,7 @@ async fn a_list_that_was_learned_is_known_to_the_next_process_without_a_start() 
     assert_eq!(second.tools("child").await.expect("they are known"), learned);
     let status = status(&second);
     assert_eq!((status.state, status.pid, status.tools), (ServerState::Cold, None, Some(500)));
-    // The same list is the same allocation, so that nothing is made of it anew.
+    // An equal list is the same allocation, so nothing is derived from it again.
     let known = second.tools("child").await.expect("they are known");
     call(&second, "tool_00001", json!({})).await.expect("it starts for a call");
     assert!(Arc::ptr_eq(&known, &second.tools("child").await.expect("they are known")));
@@ -440,7 +440,7 @@ async fn what_a_child_asks_goes_to_the_client_of_the_only_run_and_to_nobody_else
     let elicitation = json!({"message": "who?", "requestedSchema": {"type": "object", "properties": {}}});
     assert_eq!(ask("elicitation/create", elicitation.clone()).await["result"]["action"], "cancel");
     assert_eq!(ask("roots/list", json!({})).await["result"]["roots"][0]["uri"], "file:///work");
-    // With a call of somebody else in flight, nobody can say who is meant.
+    // With another caller's call in flight, it is unclear who is meant.
     let other = tokio::spawn({
         let upstream = upstream.clone();
         async move { upstream.call(&ToolPath::new("child", "hang"), Map::new(), AMPLE).await }
@@ -479,7 +479,7 @@ async fn a_child_asks_what_its_owner_allows_and_a_run_is_asked_only_so_often() {
             answered += usize::from(answer["result"]["action"] == "cancel");
         }
         assert_eq!(answered, if is_allowed { 20 } else { 0 });
-        // Another run is asked as often again.
+        // Another run has its own count.
         let caller = Caller::new(Some(Arc::new(asked::Somebody)));
         let action = if is_allowed { "cancel" } else { "decline" };
         assert_eq!(ask(&caller, "elicitation/create", &elicitation).await["result"]["action"], action);
@@ -505,7 +505,7 @@ mod asked {
 
     type Answer<T> = std::pin::Pin<Box<dyn Future<Output = Result<T, ErrorData>> + Send>>;
 
-    /// All that a client can declare.
+    /// Everything that a client can declare.
     pub(super) const EVERYTHING: ClientAbilities =
         ClientAbilities { sampling: true, sampling_tools: true, elicitation: true, elicitation_url: true, roots: true };
 

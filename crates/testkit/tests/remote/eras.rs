@@ -7,7 +7,7 @@ use cap_std::{ambient_authority, fs::Dir};
 
 use super::*;
 
-/// A server of the second era alone: without a handshake, and strict in what its requests must say.
+/// A server of the second era only: without a handshake, and strict about its requests.
 fn modern(request: &Request) -> Reply {
     const VERSION: &str = "2026-07-28";
     let message = request.json();
@@ -100,7 +100,7 @@ async fn an_era_that_is_configured_is_not_found_out() {
     assert_eq!(count(&web, "server/discover"), 1);
 }
 
-/// A program of the second era alone.
+/// A program of the second era only.
 fn program(folder: &Arc<Dir>) -> Upstream {
     let binary = std::path::Path::new(env!("CARGO_BIN_EXE_belljar-testkit-child"));
     let mut options = options();
@@ -115,7 +115,8 @@ async fn a_program_without_a_handshake_is_spoken_to_and_tells_of_changed_tools()
     let mut changes = upstream.subscribe();
     assert_eq!(upstream.tools("there").await.expect("tools").len(), 1);
     assert_eq!(upstream.status()[0].era.as_deref(), Some("2026-07-28"));
-    // It tells those alone who listen, and belljar may not do so yet when its first call comes.
+    // It notifies only clients that listen, and belljar may not do so yet when its first call
+    // comes.
     let told = async {
         while upstream.tools("there").await.expect("tools").len() < 2 {
             assert!(call(&upstream, "change", json!({})).await.is_ok());

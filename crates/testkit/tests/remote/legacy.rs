@@ -9,7 +9,7 @@ use super::*;
 
 type Stream = Arc<Mutex<Option<mpsc::Sender<Vec<u8>>>>>;
 
-/// A server that says where messages go, and answers them on its stream.
+/// A server that says where to send messages, and answers them on its stream.
 fn legacy(stream: Stream, endpoint: String) -> impl Fn(&Request) -> Reply + Send + Sync + 'static {
     move |request| {
         let message = request.json();

@@ -46,7 +46,7 @@ async fn get(url: &str) -> String {
 async fn user(page: &str) {
     let answer = get(page).await;
     let location = answer.lines().find_map(|line| line.strip_prefix("location: ")).expect("a way back").to_owned();
-    // Somebody else on this machine knows the port and not the state.
+    // Another program on this machine knows the port and not the state.
     let (there, _) = location.split_once('?').expect("a query");
     assert!(get(&format!("{there}?code=forged&state=forged")).await.starts_with("HTTP/1.1 404"));
     assert!(get(&location).await.starts_with("HTTP/1.1 200"));
@@ -172,7 +172,7 @@ async fn a_login_is_not_led_into_the_owners_network() {
     for (flaw, allow_private, place) in [
         (Flaw::RegistrationInside, false, "10.255.255.1"),
         (Flaw::TokensInside, false, "169.254.169.254"),
-        // Nobody's login is there, whatever the owner allows.
+        // Nobody may log in there, whatever the owner allows.
         (Flaw::TokensInside, true, "169.254.169.254"),
     ] {
         let (authority, folder) = (authority(flaw, 3_600).await, self::place());
@@ -224,7 +224,7 @@ async fn a_scope_that_a_server_wants_is_named_and_asked_for_at_the_next_login_be
     let refused = call(&upstream, "whoami", json!({})).await.expect_err("a scope is missing").to_string();
     assert!(refused.contains("the scope 'write'") && refused.contains("belljar login there"), "{refused}");
 
-    // Nothing is asked for that its owner does not choose, where they choose.
+    // If the owner chooses scopes, no others are requested.
     let chosen = |endpoint: &mut HttpEndpoint| endpoint.oauth.scopes = vec!["tools".to_owned()];
     let mut endpoint = HttpEndpoint::new(authority.url());
     chosen(&mut endpoint);
@@ -236,7 +236,7 @@ async fn a_scope_that_a_server_wants_is_named_and_asked_for_at_the_next_login_be
     assert_eq!(authority.known().scope, "tools write");
     is_known(&upstream).await;
     upstream.shutdown().await;
-    // It was asked for once.
+    // It was requested once.
     log_in(&authority, &place, |_| {}).await.expect("a login");
     assert_eq!(authority.known().scope, "tools");
 }

@@ -1,4 +1,4 @@
-//! What cannot be used, or must not be, and what is said of it.
+//! What cannot be used, or must not be, and the messages about it.
 
 use std::sync::Arc;
 
@@ -31,7 +31,8 @@ async fn headers_go_with_every_request_and_to_no_other_origin() {
     assert!(redirecting.requests().iter().all(|request| request.header("x-key") == Some(SECRET)));
     upstream.shutdown().await;
 
-    // To the same origin, with the same method, it is followed: many servers want a slash.
+    // To the same origin, with the same method, it is followed: many servers require a trailing
+    // slash.
     let web = web(|request| match request.path.as_str() {
         "/mcp/" => ordinary(request),
         _ => Reply::status(308).with("location", "/mcp/"),

@@ -92,8 +92,7 @@ async fn an_answer_beyond_the_limit_is_not_read_to_its_end_and_others_go_on() {
     let upstream = streamable(&web);
     let fault = call(&upstream, "echo", json!({ "as": "document" })).await.expect_err("it is too long");
     assert!(matches!(fault, CallError::TooLarge { .. }), "{fault}");
-    // The stream of events has no end, so its message has none either: it is the limit in time that
-    // ends the call.
+    // The stream of events never ends, so neither does its message: the time limit ends the call.
     let limit = Duration::from_secs(2);
     let arguments = json!({ "as": "event" }).as_object().cloned().expect("an object");
     let fault = upstream.call(&ToolPath::new("there", "echo"), arguments, limit).await.expect_err("it does not end");

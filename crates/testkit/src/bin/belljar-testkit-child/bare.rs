@@ -1,5 +1,5 @@
-//! A command for which the kernel lacks something: a filter of system calls answers as a kernel
-//! does that was built without it.
+//! A command for which the kernel lacks something: a filter of system calls answers like a kernel
+//! that was built without it.
 
 use std::{
     collections::BTreeMap, convert::Infallible, ffi::OsString, io, os::unix::process::CommandExt as _, process::Command,
@@ -9,13 +9,13 @@ use seccompiler::{
     SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule, TargetArch,
 };
 
-/// Becomes `command`, without what `missing` names: a wall, or locks of files, which fail as they
-/// do at a server of NFS that has none.
+/// Becomes `command`, without what `missing` names: a wall, or file locks, which fail as on an NFS
+/// server without them.
 pub(crate) fn without(missing: &str, mut command: impl Iterator<Item = OsString>) -> io::Result<Infallible> {
     let (rules, answer) = match missing {
         "landlock" => (BTreeMap::from([(libc::SYS_landlock_create_ruleset, Vec::new())]), libc::ENOSYS),
         "seccomp" => (BTreeMap::from([(libc::SYS_seccomp, Vec::new())]), libc::ENOSYS),
-        // As a kernel says that has seccomp and no filters.
+        // Like a kernel that has seccomp without filters.
         "seccomp-filter" => (
             BTreeMap::from([(libc::SYS_seccomp, vec![argument_is(0, libc::SECCOMP_SET_MODE_FILTER.into())?])]),
             libc::EINVAL,
@@ -37,7 +37,7 @@ pub(crate) fn without(missing: &str, mut command: impl Iterator<Item = OsString>
     Err(Command::new(program).args(command).exec())
 }
 
-/// Where this argument is that.
+/// The condition that this argument has this value.
 fn argument_is(at: u8, value: u64) -> io::Result<SeccompRule> {
     let condition = SeccompCondition::new(at, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, value);
     condition.and_then(|condition| SeccompRule::new(vec![condition])).map_err(io::Error::other)

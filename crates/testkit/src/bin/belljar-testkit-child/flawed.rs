@@ -58,7 +58,7 @@ pub(crate) fn bad_tools() -> io::Result<()> {
     })
 }
 
-/// Says that its tool `drop_table` changes nothing. Each call leaves a line in `file`, and fails.
+/// Claims that its tool `drop_table` changes nothing. Each call leaves a line in `file`, and fails.
 pub(crate) fn liar(file: &str) -> io::Result<()> {
     let tools = json!([{
         "name": "drop_table",
@@ -74,7 +74,7 @@ pub(crate) fn liar(file: &str) -> io::Result<()> {
     })
 }
 
-/// Lists the tools that a file has, and does whatever it is told.
+/// Lists the tools that are in a file, and does whatever it is told.
 pub(crate) fn listed(file: &str) -> io::Result<()> {
     let tools: Value = serde_json::from_str(&fs::read_to_string(file)?)?;
     serve(&Output::default(), &tools, |output, message| output.result(message.id(), text("done")))
@@ -134,7 +134,7 @@ pub(crate) fn twice() -> io::Result<()> {
     })
 }
 
-/// Answers a call when it is told that nobody waits for it any more, and goes on.
+/// Answers a call when it is told that the call is cancelled, and goes on.
 pub(crate) fn late() -> io::Result<()> {
     let (output, mut last) = (Output::default(), Value::Null);
     read_all(|message| match message.method() {
@@ -151,8 +151,8 @@ pub(crate) fn late() -> io::Result<()> {
     })
 }
 
-/// Knows `initialize`, `tools/list` and `tools/call` alone; exits on anything else that wants an
-/// answer, or ignores it.
+/// Supports only `initialize`, `tools/list` and `tools/call`; exits on any other request, or
+/// ignores it.
 #[expect(clippy::exit, reason = "this is what it is for")]
 pub(crate) fn unknown(exits: bool) -> io::Result<()> {
     let output = Output::default();
@@ -165,8 +165,8 @@ pub(crate) fn unknown(exits: bool) -> io::Result<()> {
     })
 }
 
-/// Sends thousands of notifications before each answer: of progress of calls that nobody made, of
-/// changed lists, of nothing known.
+/// Sends thousands of notifications before each answer: progress of calls that nobody made, changed
+/// lists, and unknown ones.
 pub(crate) fn flood() -> io::Result<()> {
     serve(&Output::default(), &tools(), |output, message| {
         for number in 0..5_000 {

@@ -1,4 +1,4 @@
-//! A process that keeps a child as belljar does, so that it can be killed.
+//! A process that keeps a child like belljar does, so that it can be killed.
 
 use std::{io, thread, time::Duration};
 
@@ -7,7 +7,7 @@ use belljar_upstream::{BuiltIns, Options, Supervisor, Upstream};
 
 use crate::protocol::Output;
 
-/// Starts a child that does not want to end, says so on stdout, and stays.
+/// Starts a child that resists ending, reports that on stdout, and stays.
 pub(crate) fn host(file: &str) -> io::Result<()> {
     let program = std::env::current_exe()?;
     let child = child_server("child", &program, &["runaway", file]);

@@ -1,5 +1,5 @@
-//! Healthy servers whose lives matter: with state, with a first death, with an ear that closes,
-//! with another framing.
+//! Healthy servers for tests of a child's life: with state, with a first death, that stop
+//! answering, with another framing.
 
 use std::{
     fs,
@@ -15,8 +15,7 @@ use crate::{
     stubborn::write_whole,
 };
 
-/// Counts its calls, and crashes when told to. `start` is what it was started with, which `started`
-/// shows.
+/// Counts its calls, and crashes when told to. `started` returns `start`, its start arguments.
 #[expect(clippy::exit, reason = "this is what it is for")]
 pub(crate) fn stateful(start: &[&str]) -> io::Result<()> {
     let (mut count, mut activated) = (0_u64, Vec::new());
@@ -57,20 +56,19 @@ pub(crate) fn stateful(start: &[&str]) -> io::Result<()> {
     })
 }
 
-/// Leaves the text of each call as a line in `file`, so that a test can count what happened,
-/// whatever it was told.
+/// Leaves the text of each call as a line in `file`, so that a test can count what happened.
 pub(crate) fn tally(file: &str) -> io::Result<()> {
     let mut file = fs::OpenOptions::new().create(true).append(true).open(file)?;
     let tools = json!([tool("mark", "Leaves a mark")]);
     serve(&Output::default(), &tools, |output, message| {
         let marked = message.parameter("/arguments/text");
-        // In one piece: a line is there, or not.
+        // In one write: a line is there, or not.
         file.write_all(format!("{}\n", marked.as_str().unwrap_or_default()).as_bytes())?;
         output.result(message.id(), text("marked"))
     })
 }
 
-/// Exits at its first call, of which it leaves the mark `file`; with the mark it is healthy.
+/// Exits at its first call, leaving the marker `file`; with the marker it is healthy.
 #[expect(clippy::exit, reason = "this is what it is for")]
 pub(crate) fn crash_once(file: &str) -> io::Result<()> {
     let mut tools = tools();
@@ -86,8 +84,8 @@ pub(crate) fn crash_once(file: &str) -> io::Result<()> {
     })
 }
 
-/// Gives the arguments of each call back, but for the first ever and for those of its tool `hang`,
-/// and leaves a line with them in `file`.
+/// Returns the arguments of each call, except for the very first one and for those of its tool
+/// `hang`, and leaves a line with them in `file`.
 pub(crate) fn silent_once(file: &str) -> io::Result<()> {
     let tools = json!([tool("send", "Sends"), tool("note", "Notes"), tool("hang", "Is never answered")]);
     serve(&Output::default(), &tools, |output, message| {
@@ -101,8 +99,8 @@ pub(crate) fn silent_once(file: &str) -> io::Result<()> {
     })
 }
 
-/// Answers until its tool `deafen` is called, of which it leaves the mark `file`; from then on it
-/// reads and says nothing.
+/// Answers until its tool `deafen` is called, which leaves the marker `file`; from then on it reads
+/// and says nothing.
 pub(crate) fn deaf(file: &str) -> io::Result<()> {
     let (output, mut is_deaf) = (Output::default(), false);
     let tools = json!([tool("deafen", "Is the last thing that is heard"), tool("hear", "Is answered or not")]);
@@ -118,7 +116,7 @@ pub(crate) fn deaf(file: &str) -> io::Result<()> {
     })
 }
 
-/// Speaks as language servers do: with a header before each message. The tools are those of `echo`.
+/// Speaks like language servers: with a header before each message. The tools are those of `echo`.
 pub(crate) fn lengths() -> io::Result<()> {
     let (mut input, mut output) = (io::stdin().lock(), io::stdout().lock());
     let mut send = |message: Value| {

@@ -1,4 +1,4 @@
-//! A healthy server of revision 2026-07-28, which knows no handshake.
+//! A healthy server of revision 2026-07-28, which has no handshake.
 
 use std::io;
 
@@ -9,7 +9,7 @@ use crate::protocol::{Message, Output, read_all};
 const VERSION: &str = "2026-07-28";
 
 /// Refuses `initialize`, and every request that does not name the revision. Its tool `change`
-/// changes its tools, of which it tells those who listen.
+/// changes its tools, and notifies those who listen.
 pub(crate) fn modern() -> io::Result<()> {
     let output = Output::default();
     let (mut listener, mut has_changed) = (None::<Value>, false);

@@ -10,13 +10,13 @@ use crate::protocol::{Message, Output, answer_the_rest, read_all, text, tool};
 #[derive(Default)]
 struct Seen {
     cancelled: Vec<Value>,
-    /// The question that the tool `ask` waits for the answer of, with the id of the call.
+    /// The question whose answer the tool `ask` waits for, with the id of the call.
     asked: Option<Value>,
     has_grown: bool,
     lists: u64,
 }
 
-/// Serves tools that show what the client gives, bears, and answers.
+/// Serves tools that show what the client sends, tolerates, and answers.
 pub(crate) fn probe() -> io::Result<()> {
     let (output, mut seen) = (Output::default(), Seen::default());
     read_all(|message| match message.method() {

@@ -1,4 +1,4 @@
-//! Just enough JSON-RPC, by hand.
+//! A minimal JSON-RPC, written by hand.
 
 use std::{
     io::{self, BufRead, Write},
@@ -30,7 +30,7 @@ impl Message {
         self.0["params"].pointer(pointer).cloned().unwrap_or_default()
     }
 
-    /// The name of the tool that is called.
+    /// The name of the called tool.
     pub(crate) fn tool(&self) -> String {
         self.parameter("/name").as_str().unwrap_or_default().to_owned()
     }

@@ -1,5 +1,5 @@
-//! A healthy server that writes down each call which it receives, before it answers: what a client
-//! did is there, however the client ended.
+//! A healthy server that writes down each call before it answers: a client's calls are recorded
+//! however the client ended.
 
 use std::{
     fs::OpenOptions,
@@ -13,8 +13,8 @@ use serde_json::{Value, json};
 
 use crate::protocol::{Message, Output, serve, tool};
 
-/// Serves the tools `read` and `write`, which answer after `ms` with their arguments. Each call of
-/// either has a file of its own in `folder`, with the tool's name and the arguments.
+/// Serves the tools `read` and `write`, which answer after `ms` with their arguments. Each call has
+/// its own file in `folder`, with the tool's name and the arguments.
 pub(crate) fn record(folder: &str) -> io::Result<()> {
     let mut calls = 0_u64;
     serve(&Output::default(), &tools(), |output, message| {

@@ -1,4 +1,4 @@
-//! A server that looks at the processes above it, as a hostile one would, and shows what it was
+//! A server that inspects the processes above it, like a hostile one would, and shows what it was
 //! started with.
 
 use std::{
@@ -52,12 +52,12 @@ fn answer(output: &Output, message: Message) -> io::Result<()> {
     output.result(message.id(), json!({"content": [], "structuredContent": found}))
 }
 
-/// Does to the supervisor what the rights of its user allow.
+/// Does to the supervisor what its user's rights allow.
 fn strike(file: &str, signal: &Value) -> io::Result<Value> {
     let supervisor = getppid();
     let belljar = Pid::from_raw(parent_of(supervisor.as_raw())?);
     let helper = helper_in_its_own_session(file)?;
-    // To hide among belljar's own processes.
+    // Hides among belljar's own processes.
     let joined = setpgid(Pid::from_raw(0), getpgid(Some(belljar))?);
     let said = json!({
         "pids": [std::process::id(), helper, supervisor.as_raw()],
@@ -68,10 +68,10 @@ fn strike(file: &str, signal: &Value) -> io::Result<Value> {
     Ok(said)
 }
 
-/// How each way to read a process goes: `read`, or what the system says.
+/// The result of each way to read a process: `read`, or the system's error.
 fn attempts(pid: i32) -> Value {
     let first_byte = |name: &str| File::open(format!("/proc/{pid}/{name}"))?.read_exact(&mut [0]);
-    // What lies at its first address is not mapped; that it can be opened is enough.
+    // Nothing is mapped at its first address; it is enough that it can be opened.
     let open = |name: &str| File::open(format!("/proc/{pid}/{name}")).map(drop);
     let list = |name: &str| fs::read_dir(format!("/proc/{pid}/{name}")).map(drop);
     let went = |result: io::Result<()>| result.map_or_else(|error| error.to_string(), |()| "read".to_owned());
@@ -90,8 +90,7 @@ fn parent_of(pid: i32) -> io::Result<i32> {
     parent.ok_or_else(|| io::Error::other("a process without a parent"))
 }
 
-/// What each descriptor leads to. The one that reads the list is not in it any more when they are
-/// looked up.
+/// The target of each descriptor. The one that reads the list is gone when they are looked up.
 fn descriptors() -> io::Result<BTreeMap<i32, String>> {
     let names = fs::read_dir("/proc/self/fd")?.map(|entry| Ok(entry?.file_name()));
     let names = names.collect::<io::Result<Vec<_>>>()?;

@@ -12,7 +12,7 @@ use crate::{
     protocol::{Output, serve},
 };
 
-/// Serves until its input ends, and then exits cleanly without its helper. Writes the helper's pid
+/// Serves until its input ends, and then exits cleanly, leaving its helper. Writes the helper's pid
 /// to `file`.
 pub(crate) fn leave_helper(file: &str) -> io::Result<()> {
     let helper = Command::new("sleep").arg("1000").stdin(Stdio::null()).spawn()?;
@@ -20,11 +20,11 @@ pub(crate) fn leave_helper(file: &str) -> io::Result<()> {
     serve(&Output::default(), &tools(), answer)
 }
 
-/// Serves, and lives on when its input has ended and on SIGTERM, as its helper does. Writes both
-/// pids to `file`.
+/// Serves, and ignores the end of its input and SIGTERM, as does its helper. Writes both pids to
+/// `file`.
 pub(crate) fn stubborn(file: &str) -> io::Result<()> {
     ignore_termination()?;
-    // An ignored signal stays ignored in the program that takes the shell's place.
+    // An ignored signal stays ignored in the program that replaces the shell.
     let helper = Command::new("sh").args(["-c", "trap '' TERM; exec sleep 1000"]).stdin(Stdio::null()).spawn()?;
     write_whole(file, &format!("{} {}", id(), helper.id()))?;
     serve(&Output::default(), &tools(), answer)?;
@@ -44,13 +44,13 @@ pub(crate) fn runaway(file: &str) -> io::Result<()> {
     }
 }
 
-/// Starts a helper that leaves the process group and stays, and gives its number. `file` names its
-/// mark.
+/// Starts a helper that leaves the process group and stays, and returns its pid. `file` names its
+/// marker.
 pub(crate) fn helper_in_its_own_session(file: &str) -> io::Result<u32> {
     let mark = format!("{file}.helper");
     let _ = fs::remove_file(&mark);
     let helper = Command::new(std::env::current_exe()?).args(["daemon", &mark]).stdin(Stdio::null()).spawn()?;
-    // It is a session of its own when the mark is there.
+    // It is in its own session once the marker is there.
     while !fs::exists(&mark)? {
         thread::sleep(Duration::from_millis(2));
     }
@@ -58,7 +58,7 @@ pub(crate) fn helper_in_its_own_session(file: &str) -> io::Result<u32> {
     Ok(helper.id())
 }
 
-/// Leaves its process group and stays. Leaves the mark `file`.
+/// Leaves its process group and stays. Leaves the marker `file`.
 pub(crate) fn daemon(file: &str) -> io::Result<()> {
     #[cfg(unix)]
     nix::unistd::setsid()?;
@@ -80,7 +80,7 @@ fn ignore_termination() -> io::Result<()> {
     Ok(())
 }
 
-/// Writes so that whoever sees the file sees all of it.
+/// Writes so that a reader sees all of the file or nothing.
 pub(crate) fn write_whole(file: &str, text: &str) -> io::Result<()> {
     let unfinished = format!("{file}.part");
     fs::write(&unfinished, text)?;

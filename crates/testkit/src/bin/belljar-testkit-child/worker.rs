@@ -1,5 +1,4 @@
-//! A worker process that does what its requests say, to itself above all; and a parent that keeps
-//! one.
+//! A worker process that does what its requests say, mainly to itself; and a parent that keeps one.
 
 use std::{
     hint::black_box,
@@ -55,18 +54,18 @@ fn answer(request: &str) -> io::Result<Vec<u8>> {
     }
 }
 
-/// What is left to this process, on a line.
+/// What this process still has, on one line.
 #[cfg(target_os = "linux")]
 fn rights() -> String {
     use nix::sys::prctl;
-    // Whether a number is open is asked by closing it.
+    // Checks whether a descriptor is open by closing it.
     let open = (3..1024).filter(|number| nix::unistd::close(*number).is_ok()).count();
     let variables = std::env::vars_os().count();
     let (no_new_privileges, dumpable) = (prctl::get_no_new_privs(), prctl::get_dumpable());
     format!("open {open}, variables {variables}, no new privileges {no_new_privileges:?}, dumpable {dumpable:?}")
 }
 
-/// Starts a worker, keeps it busy, says its number on stdout, and stays.
+/// Starts a worker, keeps it busy, prints its pid on stdout, and stays.
 pub(crate) fn keep() -> io::Result<()> {
     let program = WorkerProgram { program: std::env::current_exe()?, arguments: vec!["worker".into()] };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;

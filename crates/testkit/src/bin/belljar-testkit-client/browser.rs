@@ -1,4 +1,4 @@
-//! A browser whose user says yes: it opens a page, and the one to which that leads.
+//! A browser whose user agrees: it opens a page, and the page that it leads to.
 
 use std::io;
 

@@ -1,8 +1,8 @@
 //! belljar's side towards servers, as the client that the protocol's conformance suite tests.
 //!
-//! `belljar-testkit-client URL` lists and calls the tools at the URL through `belljar-upstream`, as
-//! `belljar serve` does, and logs in where the server wants that, as `belljar login` does. A
-//! browser and its user are played: the page to log in on is opened at once, and where it leads is
+//! `belljar-testkit-client URL` lists and calls the tools at the URL through `belljar-upstream`,
+//! like `belljar serve`, and logs in if the server requires that, like `belljar login`. A browser
+//! and its user are simulated: the page to log in on is opened at once, and its redirect is
 //! followed. The suite judges by what its server saw.
 
 #![forbid(unsafe_code)]
@@ -20,17 +20,17 @@ use serde_json::{Map, Value, json};
 use user::User;
 
 const SERVER: &str = "suite";
-/// Where the suite says that there is a document about its client.
+/// Where the suite claims that there is a document about its client.
 const DOCUMENT: &str = "https://conformance-test.local/client-metadata.json";
 /// The suite gives each scenario half a minute.
 const CALL: Duration = Duration::from_secs(10);
 
-/// What the suite tells besides the URL.
+/// What the suite passes besides the URL.
 #[derive(Default, Deserialize)]
 struct Context {
     client_id: Option<String>,
     client_secret: Option<String>,
-    /// The calls to make, where the suite has an opinion.
+    /// The calls to make, if the suite names any.
     #[serde(default, rename = "toolCalls")]
     calls: Vec<Call>,
 }
@@ -54,7 +54,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
     let credentials = Arc::new(Dir::open_ambient_dir(folder.path(), ambient_authority())?);
     let suite = Suite { endpoint, credentials, calls: context.calls };
-    // A user who is told to log in does so, and again when the server has moved its logins, but not
+    // A user who is told to log in does so, and again if the server has moved its login, but not
     // for ever.
     for _ in 0..2 {
         match suite.talk().await {
@@ -114,7 +114,7 @@ impl Suite {
     }
 }
 
-/// Whether a login could help, as the fault or its hint says to people.
+/// Whether a login could help, judging by the fault or its hint.
 fn wants_login(fault: &(dyn Error + 'static)) -> bool {
     if fault.to_string().contains("belljar login") {
         return true;

@@ -1,4 +1,4 @@
-//! The client behind belljar, whose user accepts every form as it is.
+//! The client behind belljar, whose user accepts every form unchanged.
 
 #![expect(deprecated, reason = "sampling and roots are deprecated, and servers of the initialize era ask for them")]
 

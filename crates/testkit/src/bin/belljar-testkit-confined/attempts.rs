@@ -1,4 +1,4 @@
-//! What a process inside the walls may want to do.
+//! What a process inside the walls may attempt.
 
 use std::{
     fs::File,
@@ -23,7 +23,7 @@ use nix::{
     unistd::{Pid, getppid},
 };
 
-/// What the walls leave to be mapped, in bytes.
+/// The memory that the walls allow to map, in bytes.
 const MEMORY: usize = 256 << 20;
 
 type Attempt = fn() -> io::Result<()>;
@@ -52,7 +52,7 @@ const ATTEMPTS: &[(&str, Attempt)] = &[
     ("read-parent", || {
         let mut bytes = [0];
         let remote = RemoteIoVec { base: 0, len: 1 };
-        // The address is not mapped, so one who may read gets EFAULT.
+        // The address is not mapped, so a process that may read gets EFAULT.
         match process_vm_readv(getppid(), &mut [IoSliceMut::new(&mut bytes)], &[remote]) {
             Err(nix::errno::Errno::EFAULT) => Ok(()),
             other => Ok(other.map(drop)?),
@@ -77,8 +77,8 @@ const ATTEMPTS: &[(&str, Attempt)] = &[
     }),
 ];
 
-/// The attempt of a process that has its parent trace it, and stops within the walls: the parent
-/// can make any system call in its place, by number, for which there is no function here.
+/// The attempt of a process that lets its parent trace it, and stops within the walls: the parent
+/// can make any system call in its place, by number, without a function for it here.
 const TRACED: (&str, Attempt) = ("traced", || Ok(raise(Signal::SIGSTOP)?));
 
 /// Runs `WALLS:ATTEMPT`, where the walls are `none`, `landlock` or `all`; `list` lists the attempts
@@ -126,7 +126,7 @@ fn written(text: &str) -> ExitCode {
     }
 }
 
-/// What the walls must not hold up: memory, time, randomness.
+/// What the walls must not prevent: memory, time, randomness.
 fn compute() -> io::Result<()> {
     let begun = Instant::now();
     let blocks: Vec<Vec<u8>> = (0..64_u8).map(|each| vec![each; 1 << 20]).collect();

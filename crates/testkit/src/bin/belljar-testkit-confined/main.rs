@@ -2,9 +2,9 @@
 //! argument says.
 //!
 //! A hostile component cannot make system calls; only a hole in wasmtime could. So the walls are
-//! tried directly: this process enters them as the engine's process does, writes `confined` on
-//! stdout, and makes one attempt. It exits with 0 if the attempt succeeded, with 1 if it failed,
-//! and a wall may also end it.
+//! tested directly: this process enters them like the engine's process does, writes `confined` on
+//! stdout, and makes one attempt. It exits with 0 if the attempt succeeded, and with 1 if it
+//! failed; a wall may also end it.
 
 #![forbid(unsafe_code)]
 

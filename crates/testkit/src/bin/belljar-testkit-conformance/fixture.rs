@@ -1,5 +1,5 @@
-//! The tools, prompts and resources by the names that the suite has for them. What they give is
-//! data: `fixture.json`.
+//! The tools, prompts and resources with the names that the suite uses. Their contents are data:
+//! `fixture.json`.
 
 #![expect(deprecated, reason = "the suite also asks for what the protocol is about to drop")]
 
@@ -60,8 +60,8 @@ impl Fixture {
         Ok(Self { data, states: States::default(), listeners: Mutex::default(), jobs: Jobs::new() })
     }
 
-    /// What a call or a prompt of this name still needs of the client; `None` for a name that needs
-    /// nothing ever.
+    /// What a call or a prompt with this name still needs from the client; `None` if it never needs
+    /// anything.
     fn needed(
         &self,
         name: &str,
@@ -95,7 +95,7 @@ fn read<T: DeserializeOwned>(value: Value) -> Result<T, ErrorData> {
     serde_json::from_value(value).map_err(internal)
 }
 
-/// The same value with arguments in the place of their names in braces.
+/// The same value with names in braces replaced by arguments.
 fn filled(value: &Value, arguments: &Map<String, Value>) -> Value {
     match value {
         Value::String(text) => {

@@ -1,5 +1,5 @@
-//! Calls that take long, or ask their client something while they work: what the suite has names
-//! for in the Tasks extension.
+//! Calls that take long, or ask their client something while they work: those that the suite names
+//! for the Tasks extension.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
@@ -13,9 +13,9 @@ use serde_json::{Map, Value};
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
-/// What takes longer is a task. The suite's shortest job takes a second.
+/// Anything longer is a task. The suite's shortest job takes a second.
 const AFTER: Duration = Duration::from_millis(200);
-/// How long a job takes of which the suite does not say.
+/// The default duration of a job.
 const A_WHILE: Duration = Duration::from_secs(1);
 
 /// All jobs.
@@ -31,7 +31,7 @@ impl Jobs {
         &self.0
     }
 
-    /// Does a job; nothing, where none has this name.
+    /// Does a job, or returns `None` if there is none with this name.
     pub(crate) async fn call(
         &self,
         name: &str,
@@ -73,7 +73,7 @@ impl Jobs {
     }
 }
 
-/// Whose tasks are meant.
+/// The owner of the tasks.
 pub(crate) fn owner(context: &RequestContext<RoleServer>) -> Owner {
     let principal = Admission::of(context).map(Admission::principal);
     let name = principal.map_or_else(|| Arc::from(""), |principal| principal.name().into());

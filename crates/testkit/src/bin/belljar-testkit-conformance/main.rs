@@ -1,6 +1,5 @@
-//! What the protocol's conformance suite asks of a server, behind the HTTP front that belljar has:
-//! the same layers, limits and defaults. So what the suite says of it is said of the front, and of
-//! nothing else.
+//! The server that the protocol's conformance suite expects, behind belljar's HTTP front: with the
+//! same layers, limits and defaults. So the suite's results are about the front only.
 //!
 //! `belljar-testkit-conformance SOCKET ORIGIN` serves at a Unix socket, where no token is needed:
 //! the suite cannot send one.
@@ -29,7 +28,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut stdout = std::io::stdout();
     writeln!(stdout, "ready")?;
     stdout.flush()?;
-    // Nobody has a token, and nothing changes that.
+    // There are no tokens, and that does not change.
     let (_tokens, none) = watch::channel(Arc::new(Tokens::default()));
     let server = Server::new(Fixture::new()?, options, none);
     server.serve(vec![Listener::Unix(listener)], std::future::pending()).await;

@@ -13,9 +13,9 @@ use serde::Deserialize;
 /// What a call asks for, round by round.
 #[derive(Deserialize)]
 pub(crate) struct Rounds {
-    /// Whether the client is given a state, which it must give back.
+    /// Whether the client is given a state that it must give back.
     keeps_state: bool,
-    /// What the call gives in the end.
+    /// The call's final result.
     pub(crate) says: String,
     rounds: Vec<Vec<String>>,
 }
@@ -38,7 +38,7 @@ impl States {
 }
 
 impl Rounds {
-    /// What is still needed; nothing, where all is there.
+    /// What is still missing; `None` if everything is there.
     pub(crate) fn next(
         &self,
         inputs: &BTreeMap<String, InputRequest>,
