@@ -1,9 +1,7 @@
-//! A settings file as a tree in which each key and value knows where it stands, so that an error
-//! can say so.
+//! A settings file as a tree in which each key and value knows its position, for error messages.
 //!
-//! The tree is the same for every format; this crate reads TOML ([`toml::parse`]). A tree holds
-//! secrets, so nothing in it has a `Debug`. What the keys mean is the business of those who read
-//! them.
+//! The tree is the same for every format; this crate reads TOML ([`toml::parse`]). A tree may hold
+//! secrets, so nothing in it has a `Debug`. Callers know what the keys mean.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
@@ -27,9 +25,9 @@ pub enum Value {
     Null,
     /// `true` or `false`.
     Boolean(bool),
-    /// As it is written. Whole numbers of TOML are in decimal where 128 bits hold them.
+    /// A number as written. Whole numbers of TOML are in decimal if they fit into 128 bits.
     Number(String),
-    /// A string, without its escapes.
+    /// A string, with its escapes decoded.
     String(String),
     /// TOML's dates and times.
     Date,
@@ -45,12 +43,12 @@ pub struct Entry {
     pub offset: usize,
     /// The key, without quotes and escapes.
     pub key: String,
-    /// What it is set to.
+    /// Its value.
     pub node: Node,
 }
 
 impl Node {
-    /// What the value is, in TOML's words.
+    /// The value's type, in TOML's words.
     pub fn kind(&self) -> &'static str {
         match self.value {
             Value::Null => "null",
@@ -63,7 +61,7 @@ impl Node {
         }
     }
 
-    /// The value, where it is a string.
+    /// The value, if it is a string.
     pub fn text(&self) -> Option<&str> {
         match &self.value {
             Value::String(text) => Some(text),
@@ -71,7 +69,7 @@ impl Node {
         }
     }
 
-    /// The value, where it is a whole number of 64 bits.
+    /// The value, if it is a whole number of 64 bits.
     pub fn whole(&self) -> Option<i64> {
         match &self.value {
             Value::Number(text) => text.parse().ok(),
@@ -79,7 +77,7 @@ impl Node {
         }
     }
 
-    /// The value, where it is a finite number that is written with a fraction or an exponent.
+    /// The value, if it is a finite number written with a fraction or an exponent.
     pub fn float(&self) -> Option<f64> {
         match &self.value {
             Value::Number(text) if text.contains(['.', 'e', 'E']) => {

@@ -1,15 +1,15 @@
 //! How deep a text nests, counted along its tokens before a parser builds a tree of it.
 
-/// The levels that are open at a place in the text.
+/// The open levels at a position in the text.
 pub struct Nesting {
     open: usize,
     limit: usize,
 }
 
-/// More levels are open at a place than may be.
+/// Too many levels are open at a position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TooDeep {
-    /// The offset of what opened the first level too many.
+    /// The position where the first level too many opens.
     pub offset: usize,
     /// How many levels may be open.
     pub limit: usize,
@@ -24,13 +24,13 @@ impl Nesting {
     /// A level is opened at this place.
     ///
     /// # Errors
-    /// There is one too many.
+    /// There are too many.
     pub fn open(&mut self, offset: usize) -> Result<(), TooDeep> {
         self.open += 1;
         if self.open > self.limit { Err(TooDeep { offset, limit: self.limit }) } else { Ok(()) }
     }
 
-    /// So many levels are closed.
+    /// Closes so many levels.
     pub fn close(&mut self, levels: usize) {
         self.open = self.open.saturating_sub(levels);
     }

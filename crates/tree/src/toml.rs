@@ -1,4 +1,4 @@
-//! TOML to the tree.
+//! Reads TOML into the tree.
 
 use std::ops::Range;
 
@@ -10,13 +10,13 @@ use crate::{Entry, Nesting, Node, TooDeep, Value};
 /// Why a text is not a tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TomlError {
-    /// It nests deeper than it may.
+    /// It nests too deep.
     TooDeep(TooDeep),
     /// It is not TOML.
     Syntax {
-        /// The parser's message. It says nothing of the text, which may hold a secret.
+        /// The parser's message. It contains nothing of the text, which may hold a secret.
         message: String,
-        /// Where in the text, if the parser knows.
+        /// The position in the text, if the parser knows it.
         span: Option<Range<usize>>,
     },
 }
@@ -28,7 +28,7 @@ impl From<TooDeep> for TomlError {
 }
 
 /// Reads `text`, which is bounded in length, after bounding its depth: at most `depth` brackets and
-/// dots of keys may be open at a place. The entries are those of the file, in its order.
+/// dots of keys may be open at a position. The entries are in the order of the file.
 ///
 /// # Errors
 /// It nests too deep, or is not TOML.
@@ -44,11 +44,11 @@ pub fn parse(text: &str, depth: usize) -> Result<Vec<Entry>, TomlError> {
 /// keys that lead into them.
 ///
 /// The parser bounds brackets to 80 and the dots of one key to 80. It does not bound their product,
-/// which is how deep its tree can become, and a tree is dropped by recursion. (A `[header]` and
-/// what stands under it are counted apart, so a tree has at most some three times the limit.)
+/// which is how deep its tree can become, and a tree is dropped recursively. (A `[header]` and its
+/// contents are counted separately, so a tree has at most some three times the limit.)
 fn check_depth(text: &str, limit: usize) -> Result<(), TooDeep> {
     let mut nesting = Nesting::new(limit);
-    // The dots that count at present, for the top level and for each open bracket.
+    // The dots that currently count, for the top level and for each open bracket.
     let (mut dots, mut outer_dots) = (0, Vec::new());
     for token in Source::new(text).lex() {
         match token.kind() {
