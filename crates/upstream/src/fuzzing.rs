@@ -1,5 +1,5 @@
-//! What is fuzzed here, with what must hold: `fuzz/` feeds it, and the tests below replay what was
-//! found.
+//! The fuzzed functions and their invariants: `fuzz/` feeds them, and the tests below replay its
+//! corpus.
 
 use std::{
     collections::HashSet,
@@ -30,10 +30,10 @@ use crate::{
     text::one_line,
 };
 
-/// What ends a part of a target's input.
+/// The separator between parts of a target's input.
 const PART: &str = "\n----\n";
 
-/// The pages of a tool list, whatever they say: tools with names of their own, and an end.
+/// The pages of a tool list, whatever they contain: tools with unique names, and an end.
 pub fn tool_list(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let mut collection = Collection::default();
@@ -53,8 +53,7 @@ pub fn tool_list(data: &[u8]) {
     assert!(names.len() <= limits::LIST_TOOLS && names.iter().all(|name| !name.is_empty()));
 }
 
-/// What a child writes, in pieces of any size: lines within their limit, and messages that are what
-/// they say.
+/// A child's output, in pieces of any size: lines within their limit, and correctly read messages.
 pub fn child_lines(data: &[u8]) {
     let Some((&piece, text)) = data.split_first() else { return };
     let piece = usize::from(piece) + 1;
@@ -85,7 +84,7 @@ pub fn child_lines(data: &[u8]) {
     assert!(sent.try_recv().is_err(), "nothing is sent unasked");
 }
 
-/// [`Lines`] gives what splitting the whole text would, whatever the size of its pieces.
+/// [`Lines`] gives the same as splitting the whole text, whatever the size of its pieces.
 fn same_as_split(text: &[u8], piece: usize, limit: usize) {
     let mut expected: Vec<&[u8]> = text.split(|byte| *byte == b'\n').collect();
     if expected.last().is_some_and(|last| last.is_empty()) {
@@ -106,9 +105,9 @@ fn same_as_split(text: &[u8], piece: usize, limit: usize) {
     assert!(lines.next().now_or_never().expect("nothing to wait for").expect("memory can be read").is_none());
 }
 
-/// The request that a line too long answers is found, if its members are short enough to be kept.
+/// The request that an overlong line answers is found, if its members are short enough to be kept.
 fn answers(whole: &serde_json::Map<String, Value>, found: Option<RequestId>, length: usize) {
-    // An id that stands twice, or with escapes in its key, is nobody's.
+    // An id that occurs twice, or with escapes in its key, does not count.
     if length < 128 && whole.contains_key("method") {
         assert_eq!(found, None, "a request answers nothing");
     }

@@ -1,16 +1,16 @@
-//! Child MCP servers: started on demand, kept warm, called within limits, brought back, and stopped
+//! Child MCP servers: started on demand, kept warm, called within limits, restarted, and stopped
 //! without a trace.
 //!
-//! An [`Upstream`] owns every configured server. What states a child can be in, and how it comes
-//! from one to the other, is in `child/state.rs`. Each running child has one task (in
-//! `child/life.rs`) that owns its process, its connection and its end, so that a child that fails
-//! takes nothing else with it. Callers hold a handle to the connection and never the process.
+//! An [`Upstream`] owns every configured server. The states of a child, and the transitions between
+//! them, are in `child/state.rs`. Each running child has one task (in `child/life.rs`) that owns
+//! its process, its connection and its end, so that a failing child does not affect others. Callers
+//! hold a handle to the connection and never the process.
 //!
-//! What a child sends is hostile: lines, results, lists and error texts are bounded before anything
-//! is built from them, and a result is handed on as the text that the child wrote. What a child
-//! gets is named: the environment in [`Options`], the variables of its own configuration, and
-//! nothing else. This crate reads no environment, home or terminal of its own, and repeats no call
-//! unless the owner allows it.
+//! Everything that a child sends is hostile: lines, results, lists and error texts are bounded
+//! before anything is built from them, and a result is passed on as the text that the child wrote.
+//! A child gets only the environment in [`Options`] and the variables of its own configuration.
+//! This crate does not read the environment, home or terminal, and repeats no call unless the owner
+//! allows it.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]

@@ -1,4 +1,4 @@
-//! What the host decides for all children.
+//! The host's settings for all children.
 
 use std::{collections::BTreeMap, fmt, path::PathBuf, sync::Arc, time::Duration};
 
@@ -10,9 +10,9 @@ use tokio::io::DuplexStream;
 /// What holds for all children alike.
 #[derive(Clone)]
 pub struct Options {
-    /// The allow-listed part of the host's environment. Every child gets it, and beside it the
-    /// variables of its own configuration; it gets nothing else. Without a `PATH` in either,
-    /// commands are looked for in the system's folders alone.
+    /// The allowed part of the host's environment. Every child gets it, with the variables of its
+    /// own configuration; it gets nothing else. Without a `PATH` in either, commands are searched
+    /// only in the system's folders.
     pub environment: BTreeMap<String, String>,
     /// The variables of the host's environment that children do not get and might need: a start
     /// that fails says so.
@@ -23,25 +23,24 @@ pub struct Options {
     pub client_version: String,
     /// The largest result of one call, as JSON. By default that of [`Limits::max_result`].
     pub max_result: ByteSize,
-    /// How long a child that failed is left alone before it is started again.
+    /// How long a failed child is left alone before it is started again.
     pub backoff: Backoff,
-    /// The program, and its first arguments, that stands between belljar and each child, and calls
+    /// The program, and its first arguments, that runs between belljar and each child, and calls
     /// [`supervise`](crate::supervise). Without one, children are on their own when belljar is
     /// killed with SIGKILL.
     pub supervisor: Option<Supervisor>,
-    /// The program that walls a child in before it becomes that child. Without one, a child with a
+    /// The program that confines a child before it becomes that child. Without one, a child with a
     /// `sandbox` cannot be started.
     pub confiner: Option<Confiner>,
-    /// The folder in which tool lists are kept from one process to the next. Without one, servers
-    /// are asked.
+    /// The folder in which tool lists are kept between processes. Without one, servers are asked.
     pub cache: Option<Arc<Dir>>,
     /// The folder in which the tokens of logins are kept. Without one, nobody is logged in
     /// anywhere.
     pub credentials: Option<Arc<Dir>>,
     /// How many instances there may be for principals.
     pub instances: Instances,
-    /// Whether a server whose list on disk is old is started to ask it, in the background. A
-    /// process that ends at once has no use for that.
+    /// Whether a server whose list on disk is old is started in the background to refresh it. A
+    /// short-lived process has no use for that.
     pub refresh: bool,
 }
 
@@ -51,7 +50,7 @@ pub struct Options {
 pub struct Supervisor {
     /// The program's file.
     pub program: PathBuf,
-    /// What tells it its role.
+    /// The arguments that select its role.
     pub arguments: Vec<String>,
 }
 
@@ -61,15 +60,14 @@ pub struct Supervisor {
 pub struct Confiner {
     /// The program's file.
     pub program: PathBuf,
-    /// What tells it its role.
+    /// The arguments that select its role.
     pub arguments: Vec<String>,
-    /// Folders of the host's own, which a child within walls finds empty: that of the daemon's
-    /// socket.
+    /// Folders of the host that a confined child finds empty: that of the daemon's socket.
     pub hidden: Vec<PathBuf>,
 }
 
-/// The wait after a child failed: it doubles with each failure in a row. To each as much again is
-/// added at random, so that children that failed together do not come back together.
+/// The wait after a child failed: it doubles with each failure in a row. A random part of the same
+/// length is added, so that children that failed together do not come back together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Backoff {
     /// After the first failure. A quarter of a second: nobody notices, and a loop of failures is
@@ -79,7 +77,7 @@ pub struct Backoff {
     pub most: Duration,
 }
 
-/// How many instances of servers there may be for principals, beside those of the owner.
+/// How many instances of servers there may be for principals, besides those of the owner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Instances {
     /// Of one server. 32: as many people as share one machine.
@@ -124,7 +122,7 @@ impl Options {
 }
 
 impl fmt::Debug for Options {
-    /// Values of the environment may be secrets: the names alone are shown.
+    /// Values of the environment may be secrets, so only the names are shown.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
             .debug_struct("Options")

@@ -1,5 +1,5 @@
-//! How often a child gets a reaction to what it says unasked: promptly at first, and seldom to one
-//! that never stops.
+//! Limits reactions to a child's unsolicited messages: prompt at first, and rare for one that never
+//! stops.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use tokio::time::Instant;
 
 use crate::limits;
 
-/// Which of a child's lines are logged: some at once, and then so many a second.
+/// Decides which of a child's lines are logged: some at once, and then so many a second.
 #[derive(Debug)]
 pub(crate) struct LinePace {
     allowed: u32,
@@ -20,7 +20,7 @@ impl LinePace {
         Self { allowed: limits::LOGGED_AT_ONCE, since: now, left_out: 0 }
     }
 
-    /// Whether a line is logged now; if so, how many were left out before it.
+    /// Whether to log a line now; if so, how many were omitted before it.
     pub(crate) fn admit(&mut self, now: Instant) -> Option<u64> {
         let seconds = now.saturating_duration_since(self.since).as_secs();
         if seconds > 0 {
@@ -40,13 +40,13 @@ impl LinePace {
         }
     }
 
-    /// How many lines were left out since this was last said.
+    /// How many lines were omitted since the last report.
     pub(crate) fn left_out(&mut self) -> u64 {
         std::mem::take(&mut self.left_out)
     }
 }
 
-/// How long a child's news of changed tools rest before its list is asked for.
+/// How long to wait after a child's change of tools before its list is requested.
 #[derive(Debug, Default)]
 pub(crate) struct RelistPace {
     last: Option<Instant>,
@@ -54,7 +54,7 @@ pub(crate) struct RelistPace {
 }
 
 impl RelistPace {
-    /// How long to wait, after news that came now.
+    /// How long to wait after a change that came now.
     pub(crate) fn rest(&mut self, now: Instant) -> Duration {
         let is_calm = self.last.is_none_or(|last| now.saturating_duration_since(last) >= limits::RELIST_CALM);
         self.in_a_row = if is_calm { 0 } else { self.in_a_row.saturating_add(1) };

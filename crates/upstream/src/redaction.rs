@@ -1,5 +1,5 @@
-//! What of a server's configuration is a secret, by its place: the values of `env` and `headers`,
-//! the client's secret of `oauth`, and what URLs carry in their user, password and query.
+//! Which parts of a server's configuration are secrets, by their place: the values of `env` and
+//! `headers`, the client secret of `oauth`, and the user, password and query of URLs.
 
 use std::path::Path;
 
@@ -10,11 +10,11 @@ use url::Url;
 
 use crate::text::one_line;
 
-/// Settings that stand in `env` without being secrets, and whose names are in every other message.
+/// Settings in `env` that are not secrets, and whose values occur in many messages.
 const SETTINGS: [&str; 3] = ["production", "development", "localhost"];
-/// Headers that say in what form an answer is wanted.
+/// Headers that only describe the format of an answer.
 const PLAIN_HEADERS: [&str; 4] = ["accept", "accept-language", "content-type", "user-agent"];
-/// A part of a URL's path from which on it may be a token, in characters.
+/// The length from which a part of a URL's path may be a token, in characters.
 const TOKEN_CHARS: usize = 16;
 
 /// Masks the secrets of one server.
@@ -33,7 +33,7 @@ pub(crate) fn redactor_of(spec: &ServerSpec) -> Redactor {
     }
 }
 
-/// Masks the secrets of a remote server. The tokens of its login are learned when they are read.
+/// Masks the secrets of a remote server. The tokens of its login are added when they are read.
 pub(crate) fn redactor_of_endpoint(endpoint: &HttpEndpoint) -> Redactor {
     let mut secrets = Vec::new();
     add_url(&endpoint.url, &mut secrets);
@@ -57,7 +57,7 @@ pub(crate) fn redacted_line(text: &str, limit: usize, redactor: &Redactor) -> St
     }
 }
 
-/// Adds a value of `env` or `headers`, and what in it is a secret by itself.
+/// Adds a value of `env` or `headers`, and the secrets inside it.
 fn add_value(value: &str, secrets: &mut Vec<String>) {
     add_urls(value, secrets);
     if SETTINGS.contains(&value) || is_path(value) || is_plain_url(value) {
@@ -75,9 +75,9 @@ fn add_value(value: &str, secrets: &mut Vec<String>) {
     }
 }
 
-/// Adds what each URL in a text carries. Connection strings are often URLs of no kind that a parser
-/// takes (several hosts, a raw `#` or `/` in the password, `jdbc:` in front, `--dsn=` before it),
-/// so they are also looked for by their form.
+/// Adds the secrets of each URL in a text. Many connection strings are not valid URLs (several
+/// hosts, a raw `#` or `/` in the password, `jdbc:` in front, `--dsn=` before it), so they are also
+/// recognised by their form.
 fn add_urls(text: &str, secrets: &mut Vec<String>) {
     add_url(text, secrets);
     for word in text.split(|character: char| character.is_whitespace() || matches!(character, '"' | '\'' | '<' | '>')) {
@@ -88,7 +88,7 @@ fn add_urls(text: &str, secrets: &mut Vec<String>) {
             (None, _) => continue,
         };
         let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-        // Where a password has a raw '/', '?' or '#', the last '@' of all ends it.
+        // If a password has a raw '/', '?' or '#', the very last '@' ends it.
         for userinfo in [authority, rest].into_iter().filter_map(|part| part.rsplit_once('@').map(|(info, _)| info)) {
             let userinfo =
                 userinfo.rsplit_once('=').filter(|_| !word.contains("://")).map_or(userinfo, |(_, info)| info);
@@ -105,14 +105,13 @@ fn add_urls(text: &str, secrets: &mut Vec<String>) {
     }
 }
 
-/// Adds a part as it is written and as it is meant.
+/// Adds a part as written and decoded.
 fn add_written(written: &str, secrets: &mut Vec<String>) {
     secrets.push(written.to_owned());
     secrets.push(percent_decode_str(written).decode_utf8_lossy().into_owned());
 }
 
-/// Adds what a URL carries in its user, password, query and fragment, as it is written and as it is
-/// meant.
+/// Adds the user, password, query and fragment of a URL, as written and decoded.
 fn add_url(text: &str, secrets: &mut Vec<String>) {
     let Some(url) = Url::parse(text).ok().filter(Url::has_host) else { return };
     for written in [Some(url.username()), url.password(), url.query(), url.fragment()].into_iter().flatten() {
@@ -126,15 +125,14 @@ fn add_url(text: &str, secrets: &mut Vec<String>) {
     }
 }
 
-/// Whether a value is a path, or a list of them as `PATH` is, and there is something at one of
-/// them.
+/// Whether a value is a path, or a list of paths like `PATH`, and at least one of them exists.
 fn is_path(value: &str) -> bool {
     let mut paths = std::env::split_paths(value);
     let are_absolute = std::env::split_paths(value).all(|path| path.is_absolute());
     are_absolute && paths.any(|path| Path::exists(&path))
 }
 
-/// Whether a value is a URL that has no room for a token.
+/// Whether a value is a URL without room for a token.
 fn is_plain_url(value: &str) -> bool {
     let Some(url) = Url::parse(value).ok().filter(Url::has_host) else { return false };
     let is_bare =

@@ -4,11 +4,10 @@ use std::iter::Peekable;
 
 use belljar_model::display::{Glyph, glyphs};
 
-/// `text` on one line of at most `limit` characters, without the colours and other sequences that
-/// are made for a terminal.
+/// `text` on one line of at most `limit` characters, without colours and other terminal sequences.
 ///
-/// Line breaks and tabs become spaces, other hidden characters their escapes; what was cut is
-/// marked with an ellipsis.
+/// Line breaks and tabs become spaces, other hidden characters their escapes; a cut is marked with
+/// an ellipsis.
 pub(crate) fn one_line(text: &str, limit: usize) -> String {
     let mut line = String::new();
     let mut glyphs = glyphs(text.trim()).peekable();
@@ -36,7 +35,7 @@ pub(crate) fn one_line(text: &str, limit: usize) -> String {
     line
 }
 
-/// `text` with its line breaks and tabs, without what is made for a terminal, and with other hidden
+/// `text` with its line breaks and tabs, without terminal sequences, and with other hidden
 /// characters as their escapes.
 pub(crate) fn several_lines(text: &str) -> String {
     let mut lines = String::with_capacity(text.len());
@@ -52,7 +51,7 @@ pub(crate) fn several_lines(text: &str) -> String {
     lines
 }
 
-/// Whether all of a text can be seen where it stands, on one line.
+/// Whether all of a text is visible, and on one line.
 pub(crate) fn is_visible(text: &str) -> bool {
     glyphs(text).all(|glyph| matches!(glyph, Glyph::Plain(_)))
 }

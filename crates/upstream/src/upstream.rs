@@ -27,7 +27,7 @@ use crate::{
     tools::{cache::Cache, known_tools::KnownTools},
 };
 
-/// The configured child servers: started on demand, kept warm, brought back, and stopped together.
+/// The configured child servers: started on demand, kept warm, restarted, and stopped together.
 ///
 /// Clones share the children. When the last one is dropped without [`Upstream::shutdown`], all
 /// processes are killed.
@@ -38,12 +38,12 @@ struct Inner {
     servers: Vec<ServerInstances>,
     index: HashMap<String, usize>,
     shared: Arc<Shared>,
-    /// Tool lists on their way to the disk.
+    /// Tool lists that are being written to disk.
     writes: TaskTracker,
 }
 
 impl Upstream {
-    /// Knows `servers`, and starts none. Of two with the same name the first counts.
+    /// Holds `servers`, and starts none. Of two with the same name the first counts.
     pub fn new(servers: Vec<ServerSpec>, built_ins: BuiltIns, options: Options) -> Self {
         let (events, _) = broadcast::channel(limits::EVENTS);
         let (stop, abilities) = (CancellationToken::new(), Mutex::default());
@@ -67,11 +67,11 @@ impl Upstream {
         self.0.servers.iter().map(ServerInstances::name)
     }
 
-    /// The tools of `server`, as it listed them last, in this process or in an earlier one. Starts
-    /// it if they are not known; concurrent callers share one start.
+    /// The tools of `server`, from its last list in this process or in an earlier one. Starts it if
+    /// they are not known; concurrent callers share one start.
     ///
     /// # Errors
-    /// [`StartError`] when it cannot be started, or could not a moment ago.
+    /// [`StartError`] if it cannot be started, or could not a moment ago.
     ///
     /// # Cancellation
     /// Dropping the future leaves the start running, for the others who wait for it and for the
@@ -80,8 +80,8 @@ impl Upstream {
         self.known(server)?.tools().await
     }
 
-    /// The tools of `server` as far as they are known: as it listed them last, in this process or
-    /// in an earlier one. Starts nothing.
+    /// The known tools of `server`, from its last list in this process or in an earlier one. Starts
+    /// nothing.
     pub async fn known_tools(&self, server: &str) -> Option<Arc<Vec<ToolDefinition>>> {
         self.server(server).ok()?.known_tools().await
     }
@@ -113,7 +113,7 @@ impl Upstream {
         }
     }
 
-    /// Starts, in the background, the servers that are to be kept up.
+    /// Starts, in the background, the servers that are kept up.
     ///
     /// # Panics
     /// Outside of a tokio runtime.
@@ -126,7 +126,7 @@ impl Upstream {
         *self.0.shared.abilities.lock() = abilities;
     }
 
-    /// Calls a tool, and gives the whole result object. See [`Upstream::call_text`].
+    /// Calls a tool, and returns the whole result object. See [`Upstream::call_text`].
     ///
     /// # Errors
     /// As [`Upstream::call_text`].
@@ -141,19 +141,19 @@ impl Upstream {
         text.to_value().map_err(|error| CallError::Malformed(error.into()))
     }
 
-    /// Calls a tool with the text of a JSON object, and gives the text of the whole result object
+    /// Calls a tool with the text of a JSON object, and returns the text of the whole result object
     /// as the child wrote it, checked against [`Options::max_result`] and for depth.
     ///
-    /// Starts the server if need be, within its own time limit, and waits for its turn; `limit` is
-    /// for the call alone. A call is sent at most once, unless the owner allows a call of its tool
-    /// to be repeated, and then at most twice. A tool that fails is a result with `isError`, and no
-    /// fault.
+    /// Starts the server if necessary, within its own time limit, and waits for its turn; `limit`
+    /// is for the call alone. A call is sent at most once, unless the owner allows repeating calls
+    /// of its tool, and then at most twice. A failing tool is a result with `isError`, and not an
+    /// error here.
     ///
     /// # Errors
     /// [`CallError`] when there is no result.
     ///
     /// # Cancellation
-    /// Dropping the future tells the child to give up. The call may still have its effect.
+    /// Dropping the future cancels the call at the child. The call may still take effect.
     pub async fn call_text(
         &self,
         path: &ToolPath,
@@ -165,13 +165,14 @@ impl Upstream {
         let server =
             self.server(path.server()).map_err(|(name, nearest)| CallError::UnknownServer { name, nearest })?;
         if caller.principal().is_some() && self.0.shared.places.available_permits() == 0 {
-            // What was stopped for idleness holds nothing, and can give its place to another.
+            // A server that was stopped for idleness has no state, and can give its place to
+            // another.
             self.0.servers.iter().for_each(ServerInstances::forget_stopped);
         }
         server.call(path, arguments, limit, self.0.shared.options.max_result, caller).await
     }
 
-    /// Every server, in the order of the configuration; one with keys once for each of its
+    /// Every server, in the order of the configuration; a server with keys once for each of its
     /// instances.
     pub fn status(&self) -> Vec<ServerStatus> {
         self.0.servers.iter().flat_map(ServerInstances::status).collect()
@@ -202,8 +203,8 @@ impl Upstream {
         self.0.servers.iter().any(ServerInstances::keeps_state)
     }
 
-    /// Each change of a server's state from now on, as its new status. A subscriber that is slow
-    /// loses the oldest.
+    /// Each change of a server's state from now on, as its new status. A slow subscriber loses the
+    /// oldest.
     pub fn subscribe(&self) -> broadcast::Receiver<ServerStatus> {
         self.0.shared.events.subscribe()
     }

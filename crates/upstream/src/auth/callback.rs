@@ -1,8 +1,8 @@
-//! The address of this machine to which the browser comes back: one request that brings the right
-//! state is read, and others are told that they are wrong here.
+//! The local address to which the browser returns: one request with the right state is accepted,
+//! and others are told that they are in the wrong place.
 //!
-//! Every program of this machine, and every page in the browser, can connect here. So connections
-//! are read side by side, and one that says nothing delays nobody.
+//! Every local program, and every page in the browser, can connect here. So connections are read
+//! concurrently, and a silent one delays nobody.
 
 use std::{collections::VecDeque, io, net::SocketAddr, time::Duration};
 
@@ -16,25 +16,25 @@ use url::Url;
 
 use crate::text::one_line;
 
-/// Where the browser comes back to.
+/// The local address to which the browser returns.
 pub(super) const PATH: &str = "/callback";
 
-/// A request of a browser; all but its first line is passed over.
+/// The size of a browser's request; all but its first line is ignored.
 const REQUEST_BYTES: usize = 16 * 1024;
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
-/// Connections that are read at once. A browser opens a handful; above the limit the oldest, which
-/// has said the least for its time, is closed.
+/// Connections that are read at once. A browser opens a handful; above the limit the oldest one is
+/// closed.
 const MAX_CONNECTIONS: usize = 32;
 
-/// Why nobody came back with a code that is good.
+/// Why no valid code came back.
 pub(super) enum CallbackError {
     Refused(String),
     Exchange(String),
     Io(io::Error),
 }
 
-/// Waits for a request with `state`, gives its whole URL to `exchange`, and tells the browser how
-/// that went.
+/// Waits for a request with `state`, gives its whole URL to `exchange`, and tells the browser the
+/// result.
 pub(super) async fn wait(
     listener: &TcpListener,
     state: &str,
@@ -55,7 +55,7 @@ pub(super) async fn wait(
     exchanged.map_err(CallbackError::Exchange)
 }
 
-/// Waits for the connection whose request brings `state`.
+/// Waits for the connection whose request has `state`.
 async fn returned(listener: &TcpListener, state: &str) -> io::Result<(TcpStream, Url)> {
     let address = listener.local_addr()?;
     let (mut connections, mut oldest_first) = (JoinSet::new(), VecDeque::<AbortHandle>::new());
@@ -79,7 +79,8 @@ async fn returned(listener: &TcpListener, state: &str) -> io::Result<(TcpStream,
     }
 }
 
-/// Reads a request, and gives it back if it brings `state`; tells others that they are wrong here.
+/// Reads a request, and returns it if it has `state`; other clients are told that they are in the
+/// wrong place.
 async fn read(mut stream: TcpStream, address: SocketAddr, state: String) -> Option<(TcpStream, Url)> {
     let target = target(&mut stream).await;
     let url = target.and_then(|target| Url::parse(&format!("http://{address}")).ok()?.join(&target).ok());
@@ -117,7 +118,7 @@ async fn answer(stream: &mut TcpStream, status: &str, said: &str) {
         "HTTP/1.1 {status}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: {}\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n{said}",
         said.len()
     );
-    // A browser that has gone does not want to know.
+    // The browser may be gone.
     let _ = stream.write_all(answer.as_bytes()).await;
     let _ = stream.shutdown().await;
 }
@@ -132,7 +133,7 @@ mod tests {
 
     async fn heard(mut stream: TcpStream) -> String {
         let mut answer = Vec::new();
-        // A connection that was closed with something unread in it is reset.
+        // Closing a connection with unread data resets it.
         let _ = stream.read_to_end(&mut answer).await;
         String::from_utf8(answer).expect("text")
     }
@@ -143,7 +144,7 @@ mod tests {
         let address = listener.local_addr().expect("its address");
         let waiting =
             tokio::spawn(async move { wait(&listener, "right", async |url| Err(format!("came with {url}"))).await });
-        // More than are read at once, some of which have begun to speak.
+        // More than are read at once, some of which have sent a part.
         let mut idle = Vec::new();
         for number in 0..3 * MAX_CONNECTIONS {
             let mut stream = connected(address).await;
@@ -161,7 +162,7 @@ mod tests {
 
         let Err(CallbackError::Exchange(said)) = waiting.await.expect("no panic") else { panic!("it was exchanged") };
         assert!(said.ends_with("/callback?state=right&code=1"), "{said}");
-        // Those that were given up for their silence are told so.
+        // Connections that were closed for their silence are told so.
         for stream in idle {
             assert_eq!(heard(stream).await, "", "the login waited until a silent connection was given up");
         }

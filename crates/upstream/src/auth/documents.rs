@@ -1,8 +1,8 @@
 //! Documents of an authorization server that the owner named: its metadata and its keys, which
-//! belljar needs where it is the one that is logged in at.
+//! belljar needs to check the tokens of its own clients.
 //!
-//! They are got as those of a login are: without redirects, within the same bounds, and from no
-//! address of this machine or a private network to which the issuer would lead.
+//! They are fetched like those of a login: without redirects, within the same bounds, and from no
+//! address of this machine or a private network that the issuer might lead to.
 
 use reqwest::{Method, StatusCode, header::ACCEPT};
 use url::Url;
@@ -13,7 +13,7 @@ use crate::{
     http::origin::host_of,
 };
 
-/// Gets documents of one authorization server.
+/// Fetches documents of one authorization server.
 pub struct Documents(Http);
 
 /// Why there is no document.
@@ -24,7 +24,7 @@ pub enum DocumentError {
     /// The place is not a URL.
     #[error("it leads to something that is not a URL")]
     NotAUrl,
-    /// It may not be asked, or did not answer.
+    /// It may not be contacted, or did not answer.
     #[error("{reason}")]
     Unreachable { reason: String },
     /// It does not have the document.
@@ -33,10 +33,11 @@ pub enum DocumentError {
 }
 
 impl Documents {
-    /// Those of the server at `issuer`. `allow_private` lets it lead to the private network.
+    /// A fetcher for the server at `issuer`. `allow_private` allows it to lead to the private
+    /// network.
     ///
     /// # Errors
-    /// [`RemoteError`], where the URL is not valid or the system has no certificates to trust.
+    /// [`RemoteError`], if the URL is invalid or the system has no trusted certificates.
     pub fn new(agent: &str, issuer: &str, allow_private: bool) -> Result<Self, RemoteError> {
         let url = Url::parse(issuer).map_err(|error| RemoteError::Url { reason: error.to_string() })?;
         Http::new(agent, &url, allow_private, None).map(Self)

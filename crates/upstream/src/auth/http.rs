@@ -1,8 +1,8 @@
-//! The requests of a login, as rmcp wants them made: over https or to this machine, to no address
-//! that the server has no business with, without redirects, and with answers that are bounded.
+//! The requests of a login, made for rmcp: over https or to this machine, to no address that the
+//! server must not lead to, without redirects, and with bounded answers.
 //!
-//! Where to log in is what the server says. Left alone, it could have belljar ask the machines of
-//! its owner's network.
+//! The server says where to log in. Without checks, it could direct belljar's requests at machines
+//! in its owner's network.
 
 use std::{sync::Arc, time::Duration};
 
@@ -29,9 +29,9 @@ const ANSWER_BYTES: usize = 1024 * 1024;
 const TIMEOUT: Duration = Duration::from_secs(30);
 
 pub(super) struct Http {
-    /// Over https, to wherever the login may lead.
+    /// Over https, to any allowed address.
     encrypted: reqwest::Client,
-    /// Over http, to this machine alone.
+    /// Over http, to this machine only.
     open: reqwest::Client,
     reach: Reach,
 }
@@ -39,8 +39,7 @@ pub(super) struct Http {
 impl Http {
     /// For a login at `server`, which the owner named.
     ///
-    /// Through a proxy, it is the proxy that finds out where names lead: only addresses that stand
-    /// in URLs are judged here then.
+    /// A proxy resolves names itself, so only addresses in URLs can be checked here then.
     pub(super) fn new(
         agent: &str,
         server: &Url,
@@ -64,7 +63,7 @@ impl Http {
             built.map_err(|error| RemoteError::of(error, "this machine"))
         };
         let encrypted = match proxy(through)? {
-            // The proxy's own name is the owner's.
+            // The proxy's own name comes from the owner.
             Some(proxy) => builder(agent).proxy(proxy),
             None => builder(agent).dns_resolver(Arc::new(reach.clone())),
         };
@@ -72,7 +71,7 @@ impl Http {
         Ok(Self { encrypted: client(encrypted)?, open: client(open)?, reach })
     }
 
-    /// What the server answers to a request without a token, if it says there where to log in.
+    /// The server's answer to a request without a token, if it says where to log in.
     pub(super) async fn challenge(&self, server: &Url) -> Option<String> {
         const REQUEST: &str = r#"{"jsonrpc":"2.0","id":0,"method":"tools/list","params":{}}"#;
         let client = if server.scheme() == "https" { &self.encrypted } else { &self.open };
@@ -82,7 +81,7 @@ impl Http {
         Some(response.headers().get(WWW_AUTHENTICATE)?.to_str().ok()?.to_owned())
     }
 
-    /// The place to which the login may not lead and was led, if there was one.
+    /// The refused address to which the login was led, if any.
     pub(super) fn refused(&self) -> Option<String> {
         self.reach.refused()
     }
@@ -101,7 +100,7 @@ pub(super) enum HttpError {
 }
 
 impl Http {
-    /// Makes one request, where it may be made, and reads its answer, within its bound.
+    /// Makes one request, if it is allowed, and reads its bounded answer.
     pub(super) async fn fetch(&self, request: reqwest::Request) -> Result<::http::Response<Vec<u8>>, HttpError> {
         let host = host_of(request.url());
         if !is_private_way(request.url()) {

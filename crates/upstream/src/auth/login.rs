@@ -1,4 +1,4 @@
-//! Logging in: the page that the user opens, and the token for the code that it comes back with.
+//! Logging in: the page that the user opens, and the token for the returned code.
 
 use std::{io, sync::Arc, time::Duration};
 
@@ -24,36 +24,36 @@ use crate::{
 /// How long a user may take to log in.
 const LONGEST: Duration = Duration::from_secs(10 * 60);
 
-/// Why a login did not come about.
+/// Why a login failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "the messages say what each field is")]
 pub enum LoginError {
-    /// The server's URL is none that may be logged in at.
+    /// The server's URL does not allow a login.
     #[error("{fault}")]
     Server { fault: RemoteError },
-    /// No port to come back to.
+    /// There is no free local port.
     #[error("the browser has no address to come back to after the login: {error}")]
     Loopback { error: io::Error },
-    /// The server says nothing of logins.
+    /// The server says nothing about logins.
     #[error("{host} does not say where to log in")]
     NoLogin { host: String },
-    /// The server leads its login to a place that is none of its business.
+    /// The server leads its login to an address that it must not use.
     #[error("{host} leads its login to {place}, which is on this machine or in a private network")]
     Private { host: String, place: String },
-    /// Something between the server and its authorization server is not as it must be.
+    /// Something between the server and its authorization server is not as the protocol requires.
     #[error("the login at {host} is not possible: {reason}")]
     Failed { host: String, reason: String },
     /// The authorization server sent its user back without a code.
     #[error("the login was refused: {reason}")]
     Refused { reason: String },
-    /// Nobody came back.
+    /// The user did not come back.
     #[error("the browser did not come back from the login within {LONGEST:?}")]
     TimedOut,
 }
 
 impl LoginError {
-    /// What to try, if anything can be.
+    /// A hint, if there is one.
     pub fn hint(&self) -> Option<String> {
         Some(match self {
             Self::Server { fault } => fault.hint(),
@@ -83,11 +83,11 @@ pub struct Pending {
     store: Store,
 }
 
-/// Finds out where to log in at `endpoint`, and makes belljar known there. The tokens will be in
+/// Finds out where to log in at `endpoint`, and registers belljar there. The tokens will be in
 /// `folder`.
 ///
 /// # Errors
-/// [`LoginError`], and nothing was written.
+/// [`LoginError`], and then nothing was written.
 pub async fn begin(endpoint: &HttpEndpoint, folder: Arc<Dir>, agent: &str) -> Result<Pending, LoginError> {
     let url = Url::parse(&endpoint.url)
         .map_err(|error| LoginError::Server { fault: RemoteError::Url { reason: error.to_string() } })?;
@@ -108,7 +108,7 @@ pub async fn begin(endpoint: &HttpEndpoint, folder: Arc<Dir>, agent: &str) -> Re
     let challenge = http.challenge(&url).await;
     let resolution = manager.resolve_metadata_from_challenge(challenge.as_deref()).await.map_err(&failed)?;
     if !resolution.source.is_discovered() {
-        // What may not be asked looks to rmcp like what is not there.
+        // To rmcp, a refused address looks like a missing document.
         return Err(match http.refused() {
             Some(place) => LoginError::Private { host, place },
             None => LoginError::NoLogin { host },
@@ -143,8 +143,8 @@ pub async fn begin(endpoint: &HttpEndpoint, folder: Arc<Dir>, agent: &str) -> Re
     Ok(Pending { session, listener, host, redactor, state, http, store })
 }
 
-/// What is asked for: what the owner has chosen; else what the login had and what the server has
-/// wanted beyond that; else, where it has wanted nothing, what it names.
+/// The requested scopes: those that the owner has chosen; else those of the previous login and
+/// those that the server wanted beyond them; else, if it wanted none, those that it names.
 async fn scopes(endpoint: &HttpEndpoint, store: &Store) -> Vec<String> {
     if !endpoint.oauth.scopes.is_empty() {
         return endpoint.oauth.scopes.clone();
@@ -155,7 +155,7 @@ async fn scopes(endpoint: &HttpEndpoint, store: &Store) -> Vec<String> {
         all.extend(wanted);
         Ok::<_, io::Error>(scope::scopes(all.iter().map(String::as_str)))
     };
-    // A login that cannot be read is replaced by the one that begins here.
+    // An unreadable login is replaced by the one that begins here.
     read.await.unwrap_or_default()
 }
 
@@ -168,18 +168,18 @@ impl Pending {
         scope::scopes(scopes.iter().flat_map(|scopes| scopes.split_ascii_whitespace()))
     }
 
-    /// The page that the user is to open.
+    /// The page for the user to open.
     pub fn url(&self) -> &str {
         self.session.get_authorization_url()
     }
 
-    /// Waits for the user to come back, and keeps the token for what they bring.
+    /// Waits for the user to come back, and stores the resulting token.
     ///
     /// # Errors
-    /// [`LoginError`], and what was kept before is kept.
+    /// [`LoginError`], and then the stored tokens are unchanged.
     ///
     /// # Cancellation
-    /// Dropping the future gives the login up.
+    /// Dropping the future abandons the login.
     pub async fn finish(self) -> Result<(), LoginError> {
         let exchange = async |returned: String| {
             let exchanged = self.session.handle_callback_url(&returned).await;
@@ -200,8 +200,8 @@ impl Pending {
     }
 }
 
-/// What a failure means: the place that was refused, if there is one, says more than what rmcp
-/// makes of it.
+/// The meaning of a failure: a refused address, if there was one, is more precise than rmcp's
+/// error.
 fn error_of(http: &Http, host: &str, reason: String) -> LoginError {
     let host = host.to_owned();
     match http.refused() {

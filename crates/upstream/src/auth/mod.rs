@@ -1,12 +1,12 @@
-//! Logins at remote servers, by OAuth 2.1: discovery, registration and PKCE are rmcp's; what is
-//! here is where tokens are kept, how requests are made, and that no two processes renew a token at
-//! the same time. (`documents` makes the same requests for belljar's own clients: those of the
-//! authorization server that signs their tokens.)
+//! Logins at remote servers, by OAuth 2.1. rmcp does discovery, registration and PKCE; this module
+//! stores tokens, makes the requests, and ensures that no two processes renew a token at the same
+//! time. (`documents` makes the same requests for belljar's own clients: those of the authorization
+//! server that signs their tokens.)
 //!
-//! Tokens are in a file that its owner alone can read. A system keyring would ask its user, or not
-//! be there, at a moment when nobody sits before the screen, since an MCP client starts belljar;
-//! and on Linux it is another program's. No token is in a message or a log. Nothing is sent but
-//! over https or to this machine.
+//! Tokens are in a file that only its owner can read. A system keyring would ask its user, or be
+//! unavailable, when nobody is at the screen, since an MCP client starts belljar; and on Linux it
+//! is a separate program. No token is in a message or a log. Everything is sent over https or to
+//! this machine.
 
 mod callback;
 mod documents;

@@ -1,17 +1,17 @@
 //! The scopes that a server wants beyond those of a login.
 //!
-//! A server that refuses a call says what it would take. That is kept beside the login, and asked
-//! for at the next `belljar login`, where its owner sees it. Nothing is asked for without them.
+//! A server that refuses a call says which scopes it needs. They are stored beside the login, and
+//! requested at the next `belljar login`, where the owner sees them. Nothing is requested without
+//! the owner.
 
 use reqwest::header::{HeaderMap, WWW_AUTHENTICATE};
 
-/// Scopes that are kept of what a server wants: operations need one or two.
+/// Scopes that are stored per server: operations need one or two.
 const MAX_SCOPES: usize = 32;
-/// The longest name of a scope that is kept. Some are URLs.
+/// The longest name of a stored scope. Some are URLs.
 const SCOPE_BYTES: usize = 200;
 
-/// The scopes of a challenge that says that those of the token do not suffice; none where it says
-/// something else.
+/// The scopes of a challenge about an insufficient token; empty for other challenges.
 pub(crate) fn needed(headers: &HeaderMap) -> Option<Vec<String>> {
     let challenges = headers.get_all(WWW_AUTHENTICATE).iter().filter_map(|value| value.to_str().ok());
     let mut parameters = challenges.filter_map(bearer).map(parameters);
@@ -20,7 +20,7 @@ pub(crate) fn needed(headers: &HeaderMap) -> Option<Vec<String>> {
     (!scopes.is_empty()).then_some(scopes)
 }
 
-/// Those that are names of scopes, each once, and not too many.
+/// Valid names of scopes, each once, and not too many.
 pub(super) fn scopes<'s>(names: impl Iterator<Item = &'s str>) -> Vec<String> {
     let mut scopes: Vec<String> = Vec::new();
     for name in names {
@@ -63,7 +63,7 @@ fn parameters(text: &str) -> Vec<(String, String)> {
     found
 }
 
-/// What stands up to the closing quote, and what comes after it.
+/// The text up to the closing quote, and what follows it.
 fn quoted_value(text: &str) -> (String, &str) {
     let mut value = String::new();
     let mut characters = text.char_indices();

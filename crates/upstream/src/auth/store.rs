@@ -14,28 +14,28 @@ use tokio::task::spawn_blocking;
 
 use super::scope;
 
-/// Tokens have a few KB, even those that hold a document.
+/// Tokens have a few KB, even those that contain a document.
 const FILE_BYTES: u64 = 256 * 1024;
-/// A token that ends so soon is renewed first: the request has to arrive, too.
+/// A token that expires this soon is renewed first: the request must still arrive.
 const MARGIN_SECONDS: u64 = 30;
 
-/// Where one server's tokens are.
+/// The files of one server's tokens.
 #[derive(Clone)]
 pub(super) struct Store {
     folder: Arc<Dir>,
     name: String,
 }
 
-/// What of the tokens a request needs.
+/// The parts of the tokens that a request needs.
 pub(super) struct Stored {
     pub(super) token: String,
     refresh: Option<String>,
-    /// When it ends, in seconds of Unix time, if that is known.
+    /// When it expires, in seconds of Unix time, if that is known.
     end: Option<u64>,
 }
 
 impl Stored {
-    /// What no text may quote.
+    /// The secrets that no text may quote.
     pub(super) fn secrets(&self) -> impl Iterator<Item = &str> {
         std::iter::once(self.token.as_str()).chain(self.refresh.as_deref())
     }
@@ -50,13 +50,13 @@ impl Stored {
 pub(super) struct Guard(#[expect(dead_code, reason = "it is kept for its drop")] std::fs::File);
 
 impl Store {
-    /// Tokens are of a URL, and not of the name that a configuration has for it.
+    /// Tokens belong to a URL, not to its name in a configuration.
     pub(super) fn of(folder: Arc<Dir>, url: &str) -> Self {
         let hash: String = Sha256::digest(url).iter().take(16).map(|byte| format!("{byte:02x}")).collect();
         Self { folder, name: format!("login-{hash}.json") }
     }
 
-    /// Notes that the server wants these scopes, beside those that it wanted before.
+    /// Notes that the server wants these scopes, in addition to earlier ones.
     pub(super) async fn want(&self, more: &[String]) -> io::Result<()> {
         let known = self.wanted().await?;
         let all = scope::scopes(known.iter().chain(more).map(String::as_str));
@@ -70,12 +70,12 @@ impl Store {
     /// The scopes that the server wanted.
     pub(super) async fn wanted(&self) -> io::Result<Vec<String>> {
         let Some(text) = self.text_of(self.name_of_wanted()).await? else { return Ok(Vec::new()) };
-        // It only says what to ask for: what cannot be read is not asked for.
+        // It only affects what is requested: an unreadable file counts as empty.
         let wanted: Vec<String> = serde_json::from_str(&text).unwrap_or_default();
         Ok(scope::scopes(wanted.iter().map(String::as_str)))
     }
 
-    /// Forgets them: they were asked for.
+    /// Forgets them after they were requested.
     pub(super) fn forget_wanted(&self) -> io::Result<()> {
         match self.folder.remove_file(self.name_of_wanted()) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -103,7 +103,7 @@ impl Store {
         self.folder.exists(&self.name)
     }
 
-    /// Waits until no other process renews this server's tokens, and keeps them from it.
+    /// Waits until no other process renews this server's tokens, and prevents them from doing so.
     pub(super) async fn lock(&self) -> io::Result<Guard> {
         let store = self.clone();
         let locked = spawn_blocking(move || {
@@ -128,7 +128,7 @@ impl Store {
             expires_in: Option<u64>,
         }
         let Some(text) = self.text().await? else { return Ok(None) };
-        // What is wrong is not said: it would be quoted.
+        // The parser's error is not shown, since it would quote the file.
         let credentials: Credentials = serde_json::from_str(&text).map_err(|_| unusable())?;
         Ok(credentials.token_response.map(|tokens| Stored {
             token: tokens.access_token,
@@ -180,8 +180,8 @@ fn failed(error: io::Error) -> AuthError {
     AuthError::CredentialStoreError(error.to_string())
 }
 
-/// rmcp's side. That two processes do not renew at once is seen to before rmcp is asked to: see
-/// [`Store::lock`].
+/// The interface for rmcp. [`Store::lock`] prevents two processes from renewing at once, before
+/// rmcp is used.
 #[async_trait::async_trait]
 impl CredentialStore for Store {
     async fn load(&self) -> Result<Option<StoredCredentials>, AuthError> {

@@ -1,4 +1,4 @@
-//! The login that requests carry: its token, renewed when it no longer counts.
+//! The login for requests: its token, renewed when it is no longer valid.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ pub(crate) struct Login {
     url: String,
     client: OAuthClient,
     http: Arc<Http>,
-    /// Learns the tokens.
+    /// Is told the tokens, to mask them.
     redactor: Arc<Redactor>,
 }
 
@@ -45,10 +45,10 @@ impl Login {
         self.store.is_there()
     }
 
-    /// A token that counts, renewed if need be; none where nobody has logged in.
+    /// A valid token, renewed if necessary; `None` if nobody has logged in.
     ///
     /// # Errors
-    /// What is to be said of a login that no longer counts.
+    /// The error for a login that is no longer valid.
     pub(crate) async fn token(&self) -> Result<Option<String>, String> {
         match self.stored().await? {
             None => Ok(None),
@@ -57,7 +57,7 @@ impl Login {
         }
     }
 
-    /// A token in place of `old`, which no longer counts. Another process may have renewed it
+    /// A token in place of `old`, which is no longer valid. Another process may have renewed it
     /// already.
     ///
     /// # Errors
@@ -77,14 +77,14 @@ impl Login {
         Ok(self.stored().await?.ok_or("its token is gone")?.token)
     }
 
-    /// Keeps what the server wants for the next time that its user logs in.
+    /// Stores the scopes that the server wants for the user's next login.
     pub(crate) async fn wants(&self, scopes: &[String]) {
         if let Err(error) = self.store.want(scopes).await {
             tracing::warn!("the scopes that the server wants could not be saved: {error}");
         }
     }
 
-    /// Whether the owner has said which scopes to ask for.
+    /// Whether the owner has chosen the scopes to request.
     pub(crate) fn has_chosen_scopes(&self) -> bool {
         !self.client.scopes.is_empty()
     }
@@ -97,8 +97,8 @@ impl Login {
         Ok(stored)
     }
 
-    /// rmcp's part of it, which finds out where tokens are renewed, and refuses if that is another
-    /// place than before.
+    /// rmcp's part, which finds out where tokens are renewed, and refuses if that differs from
+    /// before.
     async fn manager(&self) -> Result<AuthorizationManager, AuthError> {
         let mut manager =
             AuthorizationManager::new_with_oauth_http_client(resource(&self.url), self.http.clone()).await?;
@@ -113,8 +113,8 @@ impl Login {
     }
 }
 
-/// What is to be said of a failure. rmcp's texts have addresses and what a server said; what may be
-/// a secret is taken out.
+/// The message for a failure. rmcp's texts contain addresses and the server's words; possible
+/// secrets are removed.
 pub(super) fn said(error: &AuthError, redactor: &Redactor) -> String {
     if let AuthError::AuthorizationRequired | AuthError::TokenRefreshRejected(_) = error {
         return "it cannot be renewed".to_owned();
@@ -122,11 +122,11 @@ pub(super) fn said(error: &AuthError, redactor: &Redactor) -> String {
     redacted_line(&error.to_string(), 300, redactor)
 }
 
-/// A server's URL as logins know it: without the name and the password before its host, which
+/// A server's URL as the key of logins: without the name and the password before its host, which
 /// libraries would log.
 pub(super) fn resource(url: &str) -> String {
     let Ok(mut url) = Url::parse(url) else { return url.to_owned() };
-    // Both can fail only where there is no host, and then there is nothing to remove.
+    // Both can fail only if there is no host, and then there is nothing to remove.
     let _ = url.set_username("");
     let _ = url.set_password(None);
     url.into()

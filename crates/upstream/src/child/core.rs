@@ -1,4 +1,4 @@
-//! What a child's life and its owner share: its state under one lock, and all that is told of it.
+//! The state that a child's life and its owner share, under one lock, and what is reported of it.
 
 use std::{
     pin::Pin,
@@ -44,7 +44,7 @@ pub(crate) struct Shared {
     pub(crate) events: broadcast::Sender<ServerStatus>,
     /// What the client can do for children that start from now on.
     pub(crate) abilities: Mutex<ClientAbilities>,
-    /// A permit for each instance that there may be for a principal.
+    /// A permit for each instance for principals.
     pub(crate) places: Arc<Semaphore>,
 }
 
@@ -56,9 +56,9 @@ pub(crate) struct Core {
     pub(crate) known_tools: Arc<KnownTools>,
     /// How it is greeted.
     pub(crate) opening: Opening,
-    /// Told when the child is to end, although belljar goes on.
+    /// Signals that the child is to end, although belljar continues.
     pub(crate) retire: Notify,
-    /// Ends the child whose place this one takes, before this one starts.
+    /// Ends the child that this one replaces, before this one starts.
     pub(crate) predecessor: Mutex<Option<Retirement>>,
     pub(super) state: watch::Sender<ChildState>,
     pub(super) group: Mutex<Option<Arc<Group>>>,
@@ -73,7 +73,7 @@ pub(crate) struct Core {
     pub(super) lost: Mutex<Option<String>>,
 }
 
-/// Where a child is in its life, and what is known of it.
+/// A child's state, and what is known of it.
 pub(super) struct ChildState {
     pub(super) machine: Machine,
     pub(super) connection: Option<Arc<Connection>>,
@@ -82,12 +82,12 @@ pub(super) struct ChildState {
     pub(super) ready_at: Option<Instant>,
     pub(super) times_ready: u32,
     pub(super) trouble: Option<Trouble>,
-    /// Counts the starts, so that whoever waited for one hears how it went.
+    /// Counts the starts, so that waiters for one learn its result.
     pub(super) attempt: u64,
     pub(super) failed_attempt: Option<(u64, Arc<StartError>)>,
 }
 
-/// What went wrong last.
+/// The last failure.
 pub(super) enum Trouble {
     Start(Arc<StartError>),
     Death(String),
@@ -133,7 +133,7 @@ impl Core {
         }
     }
 
-    /// Somebody needs the child, or its own life goes on for good.
+    /// The child is needed, or it is kept up.
     pub(crate) fn demand(&self) -> Demand {
         let mut demand = Demand::Wait;
         let has_begun = self.state.send_if_modified(|state| {
@@ -183,7 +183,7 @@ impl Core {
         });
     }
 
-    /// The child has listed its tools anew.
+    /// The child has listed its tools again.
     pub(crate) fn relisted(&self, listing: Listing) {
         self.known_tools.learn(listing.tools);
         self.change(|state| {
@@ -228,12 +228,12 @@ impl Core {
         });
     }
 
-    /// The child is being ended, although nothing is wrong with it.
+    /// The child is being ended, although it has not failed.
     pub(crate) fn stopping(&self) {
         self.change(|state| state.machine.stopping());
     }
 
-    /// The child was ended by us after it was ready, and nothing of it is left.
+    /// We ended the child after it was ready, and nothing of it is left.
     pub(crate) fn stopped(&self) {
         self.end(|state| state.machine.stopped());
     }
@@ -252,7 +252,7 @@ impl Core {
         });
     }
 
-    /// The life was broken off, by a panic or by an end of the runtime.
+    /// The life was aborted, by a panic or by the end of the runtime.
     pub(crate) fn broke_off(&self) {
         match self.state.borrow().machine.phase() {
             Phase::Starting | Phase::Ready | Phase::Stopping => {}
@@ -275,7 +275,7 @@ impl Core {
     }
 
     fn announce(&self) {
-        // Nobody need be listening.
+        // There may be no listener.
         let _ = self.shared.events.send(self.status());
     }
 

@@ -1,8 +1,8 @@
 //! One child: a configured server, or one instance of it.
 //!
 //! Its state is a [`Machine`](crate::child::state::Machine) under one lock, so any number of
-//! callers who need the child at once share one start. The start itself is a task of its own: a
-//! caller who gives up takes nothing from the others.
+//! callers that need the child at once share one start. The start itself is a separate task: a
+//! caller that gives up does not affect the others.
 
 use std::sync::{
     Arc,
@@ -59,7 +59,7 @@ impl Child {
         self.core.status()
     }
 
-    /// Whether there is anything of it.
+    /// Whether any part of it exists.
     pub(crate) fn is_cold(&self) -> bool {
         self.core.state.borrow().machine.phase() == Phase::Cold
     }
@@ -69,7 +69,7 @@ impl Child {
         *self.core.lost.lock() = Some(how.to_owned());
     }
 
-    /// Starts the child unless it is running, being started, or has just failed to.
+    /// Starts the child unless it is running, being started, or has just failed.
     pub(crate) fn begin(&self) {
         self.demand();
     }
@@ -77,7 +77,7 @@ impl Child {
     /// Makes a call, when it is its turn.
     ///
     /// # Cancellation
-    /// Dropping the future tells the child to give up.
+    /// Dropping the future cancels the call at the child.
     pub(crate) async fn call(
         &self,
         path: &ToolPath,
@@ -102,12 +102,12 @@ impl Child {
                 begun = Instant::now();
             }
             if may_repeat.is_none() {
-                // What the tool is like is known by now: its server has listed it.
+                // The tool is known by now: its server has listed it.
                 arguments = self.core.known_tools.without_own(path.tool(), arguments);
             }
             let may_be = || !caller.is_once() && self.core.known_tools.may_repeat(path.tool());
             let repeats = *may_repeat.get_or_insert_with(may_be);
-            // Only a call that may be made again keeps its arguments while it waits for the answer.
+            // Only a repeatable call keeps its arguments while it waits for the answer.
             let sent = if repeats { arguments.clone() } else { std::mem::replace(&mut arguments, JsonText::null()) };
             self.core.calls.fetch_add(1, Ordering::Relaxed);
             let answer = connection.call(path, sent, limit, max_result, caller).await;
@@ -134,10 +134,10 @@ impl Child {
         }
     }
 
-    /// Waits until the child can be called, and starts it if need be.
+    /// Waits until the child can be called, and starts it if necessary.
     ///
     /// # Cancellation
-    /// Dropping the future leaves the start to the others, or to itself.
+    /// Dropping the future does not stop the start.
     pub(crate) async fn ready(&self) -> Result<(Arc<Connection>, InFlight), Arc<StartError>> {
         let mut state = self.core.state.subscribe();
         let mut waited_for = None;
@@ -157,8 +157,8 @@ impl Child {
             let mut until = None;
             match self.demand() {
                 Demand::Refused(fault) => return Err(fault),
-                // Between the child's end and the news of it there is nothing to use: whoever comes
-                // then waits for the next life.
+                // Between the child's end and its report there is nothing to use: callers wait for
+                // the next life.
                 Demand::Use => {
                     if let Some(connection) = connection.filter(|connection| !connection.is_over())
                         && let Some(in_flight) = connection.in_flight.admit()
@@ -210,7 +210,7 @@ impl Child {
             // A life that panicked has ended too.
             let _ = life.await;
         }
-        // Somebody else may be waiting for the same.
+        // Others may be waiting for the same.
         let has_ended =
             |state: &ChildState| !matches!(state.machine.phase(), Phase::Starting | Phase::Ready | Phase::Stopping);
         let _ = self.core.state.subscribe().wait_for(has_ended).await;
@@ -218,7 +218,7 @@ impl Child {
 
     fn demand(&self) -> Demand {
         let mut life = self.life.lock();
-        // Whoever cancels `stop` then takes `life`: see `ended`. So no life is begun that nobody
+        // After `stop` is cancelled, `life` is taken: see `ended`. So no life is begun that nobody
         // would wait for.
         if self.core.shared.stop.is_cancelled() {
             return Demand::Wait;
@@ -266,8 +266,8 @@ impl Drop for Queued<'_> {
 
 impl Drop for Child {
     fn drop(&mut self) {
-        // The life is aborted by its handle and kills the group as well, but perhaps later than the
-        // runtime lives.
+        // The life is aborted by its handle, which kills the group as well, but perhaps only after
+        // the runtime is gone.
         if let Some(group) = self.core.group.lock().take() {
             group.kill();
         }

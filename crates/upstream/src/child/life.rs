@@ -1,7 +1,7 @@
 //! One life of a child, from its start to its end, as one task that owns all of it.
 //!
-//! A life ends in exactly one of three ways: it could not be started, it died, or it was stopped.
-//! In each of them nothing of the child is left when its state says so.
+//! A life ends in one of three ways: it could not be started, it died, or it was stopped. In each
+//! case nothing of the child is left when its state says so.
 
 use std::{num::NonZeroUsize, pin::pin, sync::Arc, time::Duration};
 
@@ -38,8 +38,7 @@ use crate::{
     text::one_line,
 };
 
-/// Starts the child, watches over it, and cleans up after it; again and again, if it is to be kept
-/// up.
+/// Starts the child, watches it, and cleans up after it; repeatedly, if it is kept up.
 pub(crate) async fn live(core: Arc<Core>) {
     loop {
         live_once(&core).await;
@@ -73,8 +72,8 @@ async fn live_once(core: &Arc<Core>) {
     }
 }
 
-/// Waits until a child that is kept up may be started again. Whether it is still up to this life to
-/// do so.
+/// Waits until a child that is kept up may be started again. Returns whether this life should still
+/// do that.
 async fn wait_for_next(core: &Core) -> bool {
     loop {
         if core.shared.stop.is_cancelled() {
@@ -82,7 +81,7 @@ async fn wait_for_next(core: &Core) -> bool {
         }
         match core.demand() {
             Demand::Begin => return true,
-            // Somebody else has begun a life.
+            // Another life has begun.
             Demand::Use | Demand::Wait => return false,
             Demand::WaitUntil(_) | Demand::Refused(_) => {
                 let Some(time) = core.next_try() else { return false };
@@ -95,7 +94,7 @@ async fn wait_for_next(core: &Core) -> bool {
     }
 }
 
-/// Sets the state right when a life is aborted or panics.
+/// Corrects the state when a life is aborted or panics.
 struct Unfinished(Option<Arc<Core>>);
 
 impl Drop for Unfinished {
@@ -106,13 +105,13 @@ impl Drop for Unfinished {
     }
 }
 
-/// A child that is up.
+/// A running child.
 struct Running {
     link: Link,
     service: RunningService<RoleClient, ChildClient>,
     connection: Arc<Connection>,
     death: watch::Sender<Option<Death>>,
-    /// Cancelled when the child no longer does what it did at its start.
+    /// Cancelled when the child's calls after its start are no longer valid.
     unresponsive: CancellationToken,
     era: Option<String>,
 }
@@ -121,7 +120,7 @@ async fn start(core: Arc<Core>) -> Result<(Running, Listing), StartError> {
     let deadline = Instant::now() + core.spec.start_timeout.min(MAX_DURATION);
     let first = core.opening.chosen();
     match start_with(core.clone(), first, deadline).await {
-        // One more try, in the other era, before the fault is believed.
+        // Another try, in the other era, before the fault is reported.
         Err(fault) if let Some(other) = core.opening.other(first, &fault) => {
             match start_with(core.clone(), other, deadline).await {
                 Ok(started) => {
@@ -135,7 +134,7 @@ async fn start(core: Arc<Core>) -> Result<(Running, Listing), StartError> {
     }
 }
 
-/// Starts the child as one of the era would be.
+/// Starts the child as one of this era would be.
 async fn start_with(core: Arc<Core>, first: First, deadline: Instant) -> Result<(Running, Listing), StartError> {
     let opening = Link::open(&core.spec, &core.shared.options, &core.shared.built_ins);
     let (mut link, wire) = timeout_at(deadline, opening).await.map_err(|_| {
@@ -154,7 +153,7 @@ async fn start_with(core: Arc<Core>, first: First, deadline: Instant) -> Result<
     }
 }
 
-/// A child that has greeted, listed its tools, and made the calls that its owner wants.
+/// A child that has been greeted, has listed its tools, and has received its owner's calls.
 struct Connected {
     service: RunningService<RoleClient, ChildClient>,
     connection: Arc<Connection>,
@@ -227,7 +226,7 @@ async fn connect(
     Ok(Connected { service, connection, death, unresponsive, era, listing })
 }
 
-/// Makes a call that the owner wants after each start.
+/// Makes a call that the owner configured for each start.
 async fn activate(
     connection: &Connection,
     server: String,
@@ -250,7 +249,7 @@ async fn activate(
     }
 }
 
-/// What bounds a start.
+/// The time limit of a start.
 struct Start {
     stop: CancellationToken,
     limit: Duration,
@@ -260,7 +259,7 @@ struct Start {
 /// Why a step of a start has no result.
 enum StepError {
     Closed,
-    /// What was wrong, as the child may have said it: to be redacted and cut to its limit.
+    /// What was wrong, possibly in the child's words: to be redacted and shortened.
     Wrong(String),
 }
 
@@ -299,24 +298,24 @@ async fn step<T>(
     }
 }
 
-/// Whether a child is left running for the sake of what it holds. One inside this process costs
-/// nothing while it is idle.
+/// Whether a child is kept running because of its state. One inside this process costs nothing
+/// while it is idle.
 fn is_kept(spec: &ServerSpec) -> bool {
     spec.life.stateful || matches!(spec.transport, Transport::BuiltIn(_))
 }
 
-/// Why a child that is up ends.
+/// Why a running child ends.
 enum End {
     /// belljar ends.
     Shutdown,
-    /// It has been idle for too long, has made its calls, or its place is needed.
+    /// It has been idle for too long, has made its calls, or must make room.
     Retirement,
     /// By itself, or because it no longer answers.
     Death(Exit),
 }
 
-/// Waits for the end of a child that is up, tells those who wait for its answers, and leaves
-/// nothing of it.
+/// Waits for the end of a running child, informs the callers that wait for its answers, and cleans
+/// up.
 async fn watch_over(core: &Core, running: Running) -> Option<Exit> {
     let Running { mut link, service, connection, death, unresponsive, era: _ } = running;
     let (stop, in_flight) = (&core.shared.stop, connection.in_flight.clone());
@@ -330,7 +329,7 @@ async fn watch_over(core: &Core, running: Running) -> Option<Exit> {
             () = core.retire.notified() => in_flight.close(),
         }
         core.stopping();
-        // What is in flight ends within its own limits.
+        // Calls in flight end within their own limits.
         in_flight.drained().await;
     });
     let end = tokio::select! {
@@ -366,8 +365,8 @@ async fn watch_over(core: &Core, running: Running) -> Option<Exit> {
     }
 }
 
-/// Asks a child that is suspect for its tools, which it has listed before; gives it up if it says
-/// nothing at all.
+/// Asks a suspect child for its tools, which it has listed before; gives it up if it says nothing
+/// at all.
 async fn check_health(connection: Arc<Connection>, heard: Heard, unresponsive: CancellationToken) {
     loop {
         connection.in_flight.suspected().await;
@@ -379,8 +378,8 @@ async fn check_health(connection: Arc<Connection>, heard: Heard, unresponsive: C
     }
 }
 
-/// Lists the tools anew when the child says that they have changed: soon, so that several changes
-/// are one, and ever less soon to one that never stops saying so.
+/// Lists the tools again when the child says that they have changed: soon, so that several changes
+/// become one, and less and less often if it never stops saying so.
 async fn relist(core: Arc<Core>, connection: Arc<Connection>, tools_changed: Arc<Notify>, redactor: Arc<Redactor>) {
     let mut pace = RelistPace::default();
     loop {
@@ -391,7 +390,7 @@ async fn relist(core: Arc<Core>, connection: Arc<Connection>, tools_changed: Arc
                 redact(&mut listing, &redactor);
                 core.relisted(listing);
             }
-            // The child has ended, of which others tell.
+            // The child has ended, which is reported elsewhere.
             Err(RequestError::Closed) => return,
             Err(fault) => {
                 let fault = redacted_line(&format!("{fault:?}"), limits::MESSAGE_CHARS, &redactor);
@@ -401,7 +400,7 @@ async fn relist(core: Arc<Core>, connection: Arc<Connection>, tools_changed: Arc
     }
 }
 
-/// Masks the secrets of the server in what is said of its list.
+/// Masks the secrets of the server in the report on its list.
 fn redact(listing: &mut Listing, redactor: &Redactor) {
     if let Some(complaint) = &mut listing.complaint {
         *complaint = redactor.redact(complaint).into_owned();

@@ -39,7 +39,7 @@ pub(crate) struct ServerInstances {
     /// Whether the principal's name stands in its configuration.
     names_principal: bool,
     instances: Mutex<Instances>,
-    /// Told when an instance is no longer in use.
+    /// Signals that an instance is no longer in use.
     freed: Arc<Notify>,
     /// The right to ask the file system about the paths of a call.
     judging: Semaphore,
@@ -47,9 +47,9 @@ pub(crate) struct ServerInstances {
 
 #[derive(Default)]
 struct Instances {
-    /// The least recently used first. A server without keys has exactly one of the owner's.
+    /// The least recently used first. A server without keys has exactly one instance of the owner.
     all: Vec<Instance>,
-    /// Whose state was given up, until they are told.
+    /// Keys whose state was lost, until their callers are told.
     given_up: VecDeque<Slot>,
 }
 
@@ -57,7 +57,7 @@ struct Instances {
 #[derive(Clone, Default, PartialEq, Eq)]
 struct Slot {
     key: Option<String>,
-    /// None is the owner.
+    /// `None` is the owner.
     principal: Option<Arc<str>>,
 }
 
@@ -65,15 +65,15 @@ struct Instance {
     slot: Slot,
     child: Arc<Child>,
     users: Arc<AtomicUsize>,
-    /// Whether a call was made of it. Before that it has listed tools, and is as good for one as
-    /// for another.
+    /// Whether it has been called. Before that it has only listed tools, and can still be used for
+    /// anything.
     is_taken: bool,
     used: Instant,
-    /// The place of an instance for a principal.
+    /// The permit of an instance for a principal.
     place: Option<OwnedSemaphorePermit>,
 }
 
-/// An instance that is in use, and not given up for another key meanwhile.
+/// An instance that is in use, and was not given up for another key meanwhile.
 struct InUse {
     child: Arc<Child>,
     users: Arc<AtomicUsize>,
@@ -143,7 +143,7 @@ impl ServerInstances {
         self.known_tools.tools()
     }
 
-    /// The tools that the server has now; it is started if need be.
+    /// The tools that the server has now; it is started if necessary.
     pub(crate) async fn start(&self) -> Result<Tools, Arc<StartError>> {
         let (_connection, _in_flight) = self.any().ready().await?;
         Ok(self.known_tools.tools().unwrap_or_default())
@@ -165,12 +165,12 @@ impl ServerInstances {
         }
     }
 
-    /// Forgets the instances of principals of which nothing is running.
+    /// Forgets the instances of principals that are not running.
     pub(crate) fn forget_stopped(&self) {
         self.lock().all.retain(|one| one.slot.principal.is_none() || one.is_used() || !one.child.is_cold());
     }
 
-    /// Makes a call of the instance that it is for.
+    /// Makes a call at the right instance.
     pub(crate) async fn call(
         &self,
         path: &ToolPath,
@@ -210,7 +210,7 @@ impl ServerInstances {
         used.child.call(path, arguments, limit, max_result, caller).await
     }
 
-    /// The arguments with those that are paths resolved, if all of them are allowed.
+    /// The arguments with paths resolved, if all of them are allowed.
     async fn with_real_paths(
         &self,
         rules: &PathRules,
@@ -230,7 +230,7 @@ impl ServerInstances {
         Ok(arguments::with(&arguments, &paths))
     }
 
-    /// Whether a child of it lives and has a state.
+    /// Whether one of its children is running and has state.
     pub(crate) fn keeps_state(&self) -> bool {
         self.spec.life.stateful && self.status().iter().any(|status| status.pid.is_some())
     }
@@ -274,8 +274,8 @@ impl ServerInstances {
         child
     }
 
-    /// The instance for `slot`: the one there is, or a new one, in the place of the one whose use
-    /// is longest ago if there are too many.
+    /// The instance for `slot`: the existing one, or a new one, which replaces the least recently
+    /// used one if there are too many.
     async fn instance_for(&self, slot: Slot, limit: CallLimit) -> Result<InUse, CallError> {
         let deadline = Instant::now() + limit.total.min(MAX_DURATION);
         loop {
@@ -362,8 +362,7 @@ impl ServerInstances {
         Ok(instance)
     }
 
-    /// Takes out the instance that can be given up: nobody uses it, and of those its use is longest
-    /// ago.
+    /// Takes out the instance that can be given up: the least recently used one that is not in use.
     fn given_up(&self, instances: &mut Instances, is_one: impl Fn(&Instance) -> bool) -> Option<Instance> {
         let kept = self.shared.options.instances.kept;
         let holds_state = |one: &Instance| self.spec.life.stateful && one.is_taken && !one.child.is_cold();
@@ -397,7 +396,7 @@ impl ServerInstances {
         Instance { slot, child, users, is_taken: false, used: Instant::now(), place: None }
     }
 
-    /// The configuration, with the principal's name where the owner wants it.
+    /// The configuration, with the principal's name inserted.
     fn spec_for(&self, principal: Option<&str>) -> Arc<ServerSpec> {
         if self.names_principal {
             Arc::new(affinity::of_principal(&self.spec, principal.unwrap_or(Share::OWNER)))
@@ -420,14 +419,14 @@ impl Instance {
 /// Why there is no instance for a call now.
 #[derive(Clone, Copy)]
 enum Crowded {
-    /// Its principal, or the owner, has as many as it may.
+    /// Its principal, or the owner, has the maximum.
     Own { limit: usize },
-    /// There are as many for principals as there may be.
+    /// All principals together have the maximum.
     Principals { limit: usize },
 }
 
-/// The arguments of a call for this principal, with each that the server's owner names as a path
-/// resolved: as they will be sent, for whoever judges them before. Blocks.
+/// The arguments of a call for this principal, with configured path arguments resolved: as they
+/// will be sent, for the rules. Blocks.
 ///
 /// # Errors
 /// A path that is not allowed, or cannot be resolved; too many of them.
@@ -441,7 +440,7 @@ pub fn with_real_paths(
     paths::resolve_all(&rules, directory(own.as_ref().unwrap_or(spec)).as_deref(), arguments)
 }
 
-/// Where a server takes relative paths from.
+/// The base of relative paths at a server.
 fn directory(spec: &ServerSpec) -> Option<PathBuf> {
     match &spec.transport {
         Transport::Stdio(command) => command.cwd.clone(),

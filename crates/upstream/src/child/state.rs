@@ -1,4 +1,4 @@
-//! The states of a child, and every way from one to another.
+//! The states of a child, and every transition between them.
 //!
 //! ```text
 //!             demand            handshake, list, activation
@@ -18,10 +18,9 @@
 //!
 //! A failure is a start that fails, or a child that dies by itself. Only an answered call ends a
 //! row of them: a child that starts well and dies at its first call has not recovered. So after the
-//! rest of an open circuit there is one start, and if nothing good comes of it the circuit is open
-//! again.
+//! rest of an open circuit there is one start, and if it fails the circuit is open again.
 //!
-//! Nothing here waits, and nothing here has a clock: what time it is comes with each event.
+//! Nothing here waits, and nothing here reads a clock: each event has its time.
 
 use std::{sync::Arc, time::Duration};
 
@@ -31,10 +30,10 @@ use tokio::time::Instant;
 
 use crate::{error::StartError, options::Backoff};
 
-/// Where a child is.
+/// The phase of a child.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Phase {
-    /// Nothing of it is there.
+    /// It is not running.
     Cold,
     /// A life has begun.
     Starting,
@@ -42,16 +41,16 @@ pub(crate) enum Phase {
     Ready,
     /// Its last life failed; the next begins no earlier than this.
     Failing { until: Instant },
-    /// It failed too often, and is left alone until then.
+    /// It failed too often, and is left alone until this time.
     Open { until: Instant },
     /// Its life is being ended by us.
     Stopping,
 }
 
-/// What somebody who needs the child is to do.
+/// What a caller that needs the child has to do.
 #[derive(Debug)]
 pub(crate) enum Demand {
-    /// Begin a life. The phase is `starting` already.
+    /// Begin a life. The phase is already `starting`.
     Begin,
     /// Use it.
     Use,
@@ -71,9 +70,9 @@ pub(crate) struct Machine {
     backoff: ExponentialBuilder,
     delays: ExponentialBackoff,
     failures: usize,
-    /// Why the last life failed, if it did so before it was ready.
+    /// Why the last life failed, if it failed before it was ready.
     fault: Option<Arc<StartError>>,
-    /// What the last failure was, in words.
+    /// The last failure, in words.
     failure: String,
 }
 
@@ -99,8 +98,8 @@ impl Machine {
             Phase::Ready => Demand::Use,
             Phase::Starting | Phase::Stopping => Demand::Wait,
             Phase::Failing { until } if now < until => match &self.fault {
-                // A command that is not there will not be there in a moment: nobody waits for it,
-                // and nobody starts a storm.
+                // A missing command will not appear in a moment, so callers neither wait nor cause
+                // a storm of starts.
                 Some(fault) => Demand::Refused(fault.clone()),
                 None => Demand::WaitUntil(until),
             },
@@ -246,7 +245,7 @@ mod tests {
             if failure % 2 == 0 {
                 machine.start_failed(fault(), now);
             } else {
-                // Ready is not recovered: nothing was answered.
+                // Ready does not mean recovered: nothing was answered.
                 machine.ready();
                 machine.died("gone", now);
             }
@@ -259,7 +258,7 @@ mod tests {
         assert_eq!(machine.phase(), Phase::Open { until: now + rest });
         let refused = machine.demand(now + rest / 2);
         assert!(matches!(refused, Demand::Refused(fault) if matches!(*fault, StartError::Open { failures: 5, .. })));
-        // The probe, which fails, and the next, which brings an answer.
+        // The probe, which fails, and the next one, which answers.
         begin(&mut machine, now + rest);
         machine.ready();
         machine.died("gone", now + rest);

@@ -1,12 +1,12 @@
-//! What can be said of a child at a moment.
+//! A child's status at a moment.
 
 use serde::{Deserialize, Serialize};
 
-/// Where a child is in its life.
+/// The phase of a child's life.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ServerState {
-    /// Nothing of it is running: it was not needed yet, or no longer.
+    /// It is not running: it was not needed yet, or no longer.
     Cold,
     /// Being started: the process, the handshake and the tool list.
     Starting,
@@ -15,7 +15,7 @@ pub enum ServerState {
     /// Running, with calls in flight.
     Busy,
     /// Its last life failed: it could not be started, or it died. It is started again on demand,
-    /// after a short while.
+    /// after a short pause.
     Failing,
     /// It failed too often, and is left alone for longer.
     Open,
@@ -38,7 +38,7 @@ impl ServerState {
     }
 }
 
-/// One child as a table or a JSON document shows it. What is not known is absent.
+/// A child's row in a table or object in JSON. Unknown fields are absent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ServerStatus {
     /// The configured name.
@@ -46,7 +46,7 @@ pub struct ServerStatus {
     /// Which of the server's instances it is, where there is one for each key.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
-    /// The principal whose instance it is, where it is not the owner's.
+    /// The principal that owns the instance, if it is not the owner.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub principal: Option<String>,
     /// Where it is in its life.
@@ -59,17 +59,17 @@ pub struct ServerStatus {
     /// How many tools it listed last.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tools: Option<usize>,
-    /// Its process, which is also its process group.
+    /// Its process id, which is also its process group.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pid: Option<u32>,
-    /// For how long it can be called already.
+    /// How long it has been ready.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub uptime_ms: Option<u64>,
     /// How many calls it was sent, in all its lives.
     pub calls: u64,
     /// How often it came back after it had been ready.
     pub restarts: u32,
-    /// Why it failed or died last, or what was wrong with its tool list.
+    /// Why it last failed or died, or what was wrong with its tool list.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_error: Option<String>,
     /// How to fix that.

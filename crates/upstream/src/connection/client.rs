@@ -1,4 +1,4 @@
-//! What belljar is to its children: a client that passes on what they ask, or declines it.
+//! belljar as the client of its children: it passes on what they ask, or declines it.
 
 #![expect(deprecated, reason = "roots and logging are deprecated, and children of the initialize era have them")]
 
@@ -29,40 +29,40 @@ use crate::{
     redaction::redacted_line,
 };
 
-/// Answers a child's pings, passes on what else it asks to the client whose run is the only one
-/// that calls it, and hears its news of progress and of changed tools.
+/// Answers a child's pings, passes its other requests to the client of the only run that calls it,
+/// and handles its progress and changed tools.
 #[derive(Debug, Clone)]
 pub(crate) struct ChildClient {
     /// The child's configured name.
     pub(crate) server: String,
-    /// How belljar names itself.
+    /// The name that belljar gives itself.
     pub(crate) name: String,
     pub(crate) version: String,
     pub(crate) progress: Progress,
     pub(crate) tools_changed: Arc<Notify>,
-    /// What the child may ask, and was told so when it started.
+    /// What the child may ask, as announced when it started.
     pub(crate) abilities: ClientAbilities,
     pub(crate) callers: Callers,
     /// Whether it is reached over HTTP.
     pub(crate) is_remote: bool,
     /// Masks the child's secrets in what it says.
     pub(crate) redactor: Arc<Redactor>,
-    /// How much of what it says unasked is logged.
+    /// How much of its unsolicited messages is logged.
     pub(crate) log_pace: Arc<Mutex<LinePace>>,
 }
 
 /// Why nobody is asked.
 pub(crate) enum NobodyAsked {
-    /// The client cannot be asked this, or its owner does not want it to be.
+    /// The client cannot be asked this, or the owner does not allow it.
     NotAllowed,
-    /// It is not plain who is to be asked.
+    /// It is not clear whom to ask.
     SeveralRuns,
-    /// The run was asked enough.
+    /// The run was asked often enough.
     Enough,
 }
 
 impl ChildClient {
-    /// The client that may be asked what `is_allowed` names, with what it can do for this child.
+    /// The client that may be asked what `is_allowed` names, with its capabilities for this child.
     fn asked(
         &self,
         is_allowed: impl Fn(ClientAbilities) -> bool,
@@ -73,7 +73,7 @@ impl ChildClient {
         self.asked_of(&self.callers.only().ok_or(NobodyAsked::SeveralRuns)?, is_allowed)
     }
 
-    /// The same, where it is plain whose call is asked about.
+    /// The same, if it is clear which call the question is about.
     pub(crate) fn asked_of(
         &self,
         caller: &Caller,
@@ -107,7 +107,7 @@ impl ClientHandler for ChildClient {
         });
         capabilities.elicitation = match (self.abilities.elicitation, self.abilities.elicitation_url) {
             (false, false) => None,
-            // As clients said it before there were pages, and older servers expect.
+            // In the form before there were pages, which older servers expect.
             (true, false) => Some(ElicitationCapability::new()),
             (has_forms, true) => {
                 let mut pages = ElicitationCapability::new().with_url(UrlElicitationCapability::new());
@@ -149,8 +149,8 @@ impl ClientHandler for ChildClient {
         self.progress.beat(&news, &self.redactor);
     }
 
-    /// A child serves many clients with one connection, so what it logs belongs to no request, and
-    /// goes to belljar's log.
+    /// One connection of a child serves many clients, so its log messages belong to no request, and
+    /// go to belljar's log.
     async fn on_logging_message(
         &self,
         message: LoggingMessageNotificationParam,
@@ -175,8 +175,8 @@ impl ClientHandler for ChildClient {
     }
 }
 
-/// What has no answer: the method is unknown where nobody may be asked; else it is refused this
-/// time.
+/// The answer to a refused request: the method is unknown if nobody may be asked; else it is
+/// refused this time.
 fn declined(method: &'static str, why: &NobodyAsked) -> ErrorData {
     match why {
         NobodyAsked::NotAllowed => ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method, None),
@@ -191,11 +191,11 @@ fn declined(method: &'static str, why: &NobodyAsked) -> ErrorData {
     }
 }
 
-/// The calls that want to hear of their progress.
+/// The calls with listeners for progress.
 #[derive(Clone, Default)]
 pub(crate) struct Progress(Arc<Mutex<HashMap<ProgressToken, Listening>>>);
 
-/// One who wants to hear: that there is news, and what it says.
+/// A listener: a signal, and the message.
 type Listening = (Arc<Notify>, Option<ProgressHeard>);
 
 impl fmt::Debug for Progress {
@@ -205,7 +205,7 @@ impl fmt::Debug for Progress {
 }
 
 impl Progress {
-    /// Hears of progress under `token` until it is dropped.
+    /// Listens for progress under `token` until it is dropped.
     pub(crate) fn watch(&self, token: ProgressToken, heard: Option<ProgressHeard>) -> ProgressWatch {
         let beat = Arc::<Notify>::default();
         self.0.lock().insert(token.clone(), (beat.clone(), heard));
@@ -222,7 +222,7 @@ impl Progress {
     }
 }
 
-/// What news of progress say, for people.
+/// The text of a progress message, for people.
 fn said(news: &ProgressNotificationParam, redactor: &Redactor) -> String {
     match (&news.message, news.total) {
         (Some(message), _) => redacted_line(message, limits::PROGRESS_CHARS, redactor),
@@ -231,7 +231,7 @@ fn said(news: &ProgressNotificationParam, redactor: &Redactor) -> String {
     }
 }
 
-/// One call's interest in its progress.
+/// One call's listener for progress.
 #[derive(Debug)]
 pub(crate) struct ProgressWatch {
     beat: Arc<Notify>,

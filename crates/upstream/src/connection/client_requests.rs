@@ -1,9 +1,9 @@
-//! What a child may ask of the client whose run calls it, and who that is.
+//! What a child may ask of the client whose run calls it, and which client that is.
 //!
-//! A child does not say for which of its calls it asks. So a request is passed on only when all its
-//! calls in flight are of one run; else nobody could say whose model would answer, or whose screen
-//! would show a question. The owner says which questions a server may ask at all, and a run is
-//! asked so many and no more.
+//! A child does not say which of its calls a request belongs to. So a request is passed on only if
+//! all its calls in flight belong to one run; otherwise it would be unclear whose model should
+//! answer, or who should see a question. The owner says which questions a server may ask at all,
+//! and a run is asked a limited number of times.
 
 #![expect(deprecated, reason = "sampling and roots are deprecated, and children of the initialize era ask for them")]
 
@@ -31,7 +31,7 @@ use crate::{
 
 /// The client behind a run, as far as it answers what children ask.
 pub trait AskClient: Send + Sync + 'static {
-    /// What the client has declared. Nothing else is asked of it.
+    /// What the client has declared. It is asked nothing else.
     fn abilities(&self) -> ClientAbilities;
 
     /// `sampling/createMessage`.
@@ -47,7 +47,7 @@ pub trait AskClient: Send + Sync + 'static {
     fn list_roots(&self) -> BoxFuture<'static, Result<ListRootsResult, ErrorData>>;
 }
 
-/// What the client can do for children. Children hear of it when they start.
+/// What the client can do for children. Children are told when they start.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ClientAbilities {
     /// It has a model that children may use.
@@ -86,7 +86,7 @@ impl ClientAbilities {
     }
 }
 
-/// Whoever makes calls: one run, or a single call.
+/// A caller: one run, or a single call.
 #[derive(Clone)]
 pub struct Caller {
     id: u64,
@@ -95,13 +95,12 @@ pub struct Caller {
     questions: Arc<AtomicUsize>,
     gate: Option<Arc<dyn AnswerGate>>,
     principal: Option<Arc<str>>,
-    /// Its call is sent once at most.
+    /// Whether its call is sent once at most.
     is_once: bool,
     progress: Option<ProgressHeard>,
 }
 
-/// What is told of a call's progress, as its server says it: on one line, and bounded. It must not
-/// wait.
+/// Receives a call's progress messages, on one line and bounded. It must not wait.
 pub type ProgressHeard = Arc<dyn Fn(&str) + Send + Sync>;
 
 impl Caller {
@@ -119,7 +118,7 @@ impl Caller {
         }
     }
 
-    /// The same caller, for one principal of several: what a server keeps for others is not for it.
+    /// The same caller, for one principal of several, which has its own instances.
     #[must_use]
     pub fn of_principal(&self, name: &str) -> Self {
         Self { principal: Some(name.into()), ..self.clone() }
@@ -135,13 +134,13 @@ impl Caller {
         self.client.as_ref()
     }
 
-    /// Counts a question, and says whether it may be asked.
+    /// Counts a question, and returns whether it may be asked.
     pub(crate) fn takes_a_question(&self) -> bool {
         self.questions.fetch_add(1, Ordering::Relaxed) < limits::QUESTIONS_PER_RUN
     }
 
-    /// The same caller for one call that is sent once at most, also where the owner lets calls of
-    /// its tool be repeated: a person agreed to one.
+    /// The same caller for one call that is sent once at most, even if the owner allows repeating
+    /// calls of its tool: a person agreed to one.
     #[must_use]
     pub fn once(&self) -> Self {
         Self { is_once: true, ..self.clone() }
@@ -152,24 +151,24 @@ impl Caller {
         self.is_once
     }
 
-    /// The same caller for one call, whose answer comes through `gate`.
+    /// The same caller for one call, whose answer passes `gate`.
     #[must_use]
     pub fn with_gate(&self, gate: Arc<dyn AnswerGate>) -> Self {
         Self { gate: Some(gate), ..self.clone() }
     }
 
-    /// The same caller for one call, who hears of its progress.
+    /// The same caller for one call, with a listener for its progress.
     #[must_use]
     pub fn with_progress(&self, progress: ProgressHeard) -> Self {
         Self { progress: Some(progress), ..self.clone() }
     }
 
-    /// Who hears of the call's progress.
+    /// The listener for the call's progress.
     pub(crate) fn progress(&self) -> Option<&ProgressHeard> {
         self.progress.as_ref()
     }
 
-    /// What the answer of the call comes through.
+    /// The gate for the answer of the call.
     pub(crate) fn gate(&self) -> Option<Gate> {
         self.gate.as_ref().map(Gate::of)
     }
@@ -193,14 +192,14 @@ impl fmt::Debug for Caller {
 pub(crate) struct Callers(Arc<Mutex<BTreeMap<u64, (usize, Caller)>>>);
 
 impl Callers {
-    /// Notes a call, until what is returned is dropped.
+    /// Notes a call, until the returned value is dropped.
     pub(crate) fn enter(&self, caller: &Caller) -> Calling {
         let mut callers = self.0.lock();
         callers.entry(caller.id).or_insert_with(|| (0, Caller { gate: None, progress: None, ..caller.clone() })).0 += 1;
         Calling { callers: self.clone(), id: caller.id }
     }
 
-    /// The only caller, if there is but one.
+    /// The only caller, if there is exactly one.
     pub(crate) fn only(&self) -> Option<Caller> {
         let callers = self.0.lock();
         let mut callers = callers.values();

@@ -1,8 +1,8 @@
-//! What a connection has to do: how many calls are in flight, how many there were, and since when
+//! The load of a connection: how many calls are in flight, how many there were, and since when
 //! there are none.
 //!
-//! One lock decides between a call that comes and an end that is due, so that no call is sent to a
-//! child that is being stopped.
+//! One lock decides between a new call and a due end, so that no call is sent to a child that is
+//! being stopped.
 
 use std::{sync::Arc, time::Duration};
 
@@ -19,7 +19,7 @@ pub(crate) struct InFlightCalls {
     drained: Notify,
     /// The last call that this connection may make was admitted.
     used_up: Notify,
-    /// Calls ran out of time one after another.
+    /// Several calls timed out in a row.
     suspected: Notify,
 }
 
@@ -30,11 +30,11 @@ struct InFlightState {
     /// When the last call ended, or the connection was made.
     since: Instant,
     closed: bool,
-    /// Calls that ran out of time since the last answer.
+    /// Calls that timed out since the last answer.
     timeouts: usize,
 }
 
-/// So many calls that run out of time, without an answer between them, make a child suspect.
+/// So many timeouts, without an answer between them, make a child suspect.
 pub(crate) const SUSPECT_TIMEOUTS: usize = 3;
 
 impl InFlightCalls {
@@ -68,7 +68,8 @@ impl InFlightCalls {
         self.lock().closed = true;
     }
 
-    /// Waits until there was no call for so long, and takes none from then on. Never, for `None`.
+    /// Waits until there was no call for so long, and takes none from then on. Never completes for
+    /// `None`.
     pub(crate) async fn idle(&self, limit: Option<Duration>) {
         let Some(limit) = limit else { return std::future::pending().await };
         let limit = limit.min(MAX_DURATION);
@@ -91,7 +92,7 @@ impl InFlightCalls {
         self.used_up.notified().await;
     }
 
-    /// Waits for the end of the last call. The caller has closed it, so that none follows.
+    /// Waits for the end of the last call. The caller has closed it, so no more follow.
     pub(crate) async fn drained(&self) {
         while self.in_flight() > 0 {
             self.drained.notified().await;
@@ -103,7 +104,7 @@ impl InFlightCalls {
         self.lock().timeouts = 0;
     }
 
-    /// A call ran out of time.
+    /// A call timed out.
     pub(crate) fn timed_out(&self) {
         let mut state = self.lock();
         state.timeouts += 1;

@@ -1,9 +1,9 @@
-//! What a server of the revision without sessions asks for in place of a result, and the answers
-//! that it gets with the same call again.
+//! Questions that a server of the revision without sessions asks instead of returning a result, and
+//! the answers that are sent with the same call again.
 //!
-//! The answers and the server's own note go back as they are. A question is passed on as one that
-//! comes as a request is: with the server's name, within bounds, to the client whose call it is
-//! about.
+//! The answers and the server's own state are sent back unchanged. Each question is passed on like
+//! one that comes as a request: with the server's name, within bounds, to the client whose call it
+//! is about.
 
 #![expect(deprecated, reason = "sampling and roots are deprecated, and a server may still ask for them")]
 
@@ -36,7 +36,7 @@ struct Question {
     params: Value,
 }
 
-/// Whether a result is none, but asks for something.
+/// Whether a result asks for something instead.
 pub(crate) fn is_asked_for(result: &str) -> bool {
     const QUESTION: &str = "input_required";
     #[derive(Deserialize)]
@@ -48,8 +48,8 @@ pub(crate) fn is_asked_for(result: &str) -> bool {
 }
 
 impl ChildClient {
-    /// Asks the client of `caller` what `result` asks for; gives nothing where it cannot be asked
-    /// all of it. Each question counts as one of the run's, so a server cannot ask without end.
+    /// Asks the client of `caller` what `result` asks for; `None` if it cannot be asked all of it.
+    /// Each question counts as one of the run's, so a server cannot ask without end.
     pub(crate) async fn continuation(&self, result: &str, caller: &Caller) -> Option<Continuation> {
         if result.len() > limits::CHILD_REQUEST_BYTES {
             return None;

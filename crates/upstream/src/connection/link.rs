@@ -28,10 +28,10 @@ use crate::{
     redaction::redactor_of,
 };
 
-/// A child's end of the talk: its stdout, or the stream of a built-in server.
+/// A child's end: its stdout, or the stream of a built-in server.
 pub(crate) type Output = Either<ChildStdout, ReadHalf<DuplexStream>>;
 
-/// What rmcp speaks to a child over.
+/// The transport between rmcp and a child.
 pub(crate) type LinkWire = Wire<Output>;
 
 /// A started child. Dropping it ends the child at once.
@@ -53,7 +53,7 @@ enum Body {
 }
 
 impl Link {
-    /// Starts the child, or prepares the talk with a remote one.
+    /// Starts the child, or prepares the connection to a remote one.
     ///
     /// # Cancellation
     /// Dropping the future leaves nothing behind.
@@ -124,7 +124,7 @@ impl Link {
         (link, wire.with_redactor(for_wire))
     }
 
-    /// A link to a server elsewhere: nothing is written here, and there is no stderr.
+    /// A link to a remote server: it needs no writing task, and has no stderr.
     fn remote(remote: Remote, redactor: Arc<Redactor>) -> Self {
         let stderr_ended = CancellationToken::new();
         stderr_ended.cancel();
@@ -168,7 +168,7 @@ impl Link {
         }
     }
 
-    /// Adds a task that lives as long as the link does.
+    /// Adds a task that lives as long as the link.
     pub(crate) fn own(&mut self, task: impl Future<Output = ()> + Send + 'static) {
         self.tasks.spawn(task);
     }
@@ -187,14 +187,14 @@ impl Link {
         timeout(limits::EXIT_WAIT, self.body.exited()).await.unwrap_or(broken)
     }
 
-    /// How the child ended, when its output has: it may still be about to exit.
+    /// How the child ended, after its output has ended: it may still be about to exit.
     pub(crate) async fn ended_soon(&mut self) -> Exit {
         timeout(limits::EXIT_WAIT, self.body.exited()).await.unwrap_or(Exit::Closed)
     }
 
     /// The child's last lines on stderr.
     pub(crate) async fn last_words(&self) -> Vec<String> {
-        // On a timeout a helper holds the pipe open, and what came so far has to do.
+        // On a timeout a helper holds the pipe open, and the lines so far must suffice.
         let _ = timeout(limits::STDERR_WAIT, self.stderr_ended.cancelled()).await;
         self.words()
     }
@@ -209,14 +209,14 @@ impl Link {
 
     /// Ends the child gently, within [`limits::STOP_LIMIT`].
     pub(crate) async fn stop(mut self) {
-        // Ends the writing task, and with it closes the child's stdin.
+        // Ends the writing task, which closes the child's stdin.
         if let Some(writer) = &self.writer {
             writer.abort();
         }
         match &mut self.body {
             Body::Process(process) => {
                 process.stop().await;
-                // What it said last is still logged, and how much of it was left out.
+                // Its last lines are still logged, with the number of omitted ones.
                 let _ = timeout(limits::STDERR_WAIT, self.stderr_ended.cancelled()).await;
             }
             Body::BuiltIn(server) => {
@@ -224,7 +224,7 @@ impl Link {
             }
             Body::Remote(remote) => {
                 remote.closing.cancel();
-                // A server that does not say goodbye in time is left without one.
+                // A server that does not respond in time is dropped.
                 let _ = timeout(limits::STDIN_GRACE, remote.ended.cancelled()).await;
             }
         }
@@ -238,7 +238,7 @@ impl Link {
     }
 }
 
-/// The longest message that is read of a child.
+/// The longest message that is read from a child.
 fn message_bytes(spec: &ServerSpec) -> usize {
     let result = usize::try_from(spec.life.max_response.as_u64()).unwrap_or(usize::MAX);
     result.saturating_add(limits::ENVELOPE_BYTES).min(limits::LINE_BYTES)

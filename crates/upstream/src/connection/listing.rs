@@ -1,4 +1,4 @@
-//! A child's tool list: asked for page by page, read entry by entry, and never without an end.
+//! A child's tool list: requested page by page, read entry by entry, and bounded.
 
 use std::{
     collections::{BTreeMap, HashSet},
@@ -16,11 +16,11 @@ use crate::{
     limits,
 };
 
-/// The tools that a child has, and what was wrong with its list.
+/// A child's tools, and what was wrong with its list.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Listing {
     pub(crate) tools: Vec<ToolDefinition>,
-    /// What an owner should know of entries that are missing from `tools`, in one line.
+    /// What an owner should know of entries that are missing from `tools`, on one line.
     pub(crate) complaint: Option<String>,
 }
 
@@ -35,7 +35,7 @@ pub(crate) async fn list(connection: &Connection, limit: Duration) -> Result<Lis
         };
         let page = match connection.request(ClientRequest::ListToolsRequest(request), limit.into()).await {
             Ok(page) => page,
-            // A server without tools need not know the method.
+            // A server without tools need not support the method.
             Err(RequestError::Protocol { code, .. }) if code == ErrorCode::METHOD_NOT_FOUND.0 && cursor.is_none() => {
                 return Ok(Listing::default());
             }
@@ -61,20 +61,20 @@ struct Page<'a> {
     next_cursor: Value,
 }
 
-/// A list as far as it was given.
+/// The list so far.
 #[derive(Default)]
 pub(crate) struct Collection {
     tools: Vec<ToolDefinition>,
     names: HashSet<String>,
     cursors: HashSet<String>,
     bytes: usize,
-    /// Whether arguments go into headers, so that tools with unusable marks are left out.
+    /// Whether arguments go into headers, so that tools with invalid marks are left out.
     reads_marks: bool,
     complaints: BTreeMap<String, usize>,
 }
 
 impl Collection {
-    /// Adds one page, and gives the cursor of the next.
+    /// Adds one page, and returns the cursor of the next.
     pub(crate) fn add_page(&mut self, page: String) -> Result<Option<String>, String> {
         self.bytes = self.bytes.saturating_add(page.len());
         let page = JsonText::parse(page, &JsonBounds::with_bytes(limits::LINE_BYTES))

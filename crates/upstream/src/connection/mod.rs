@@ -1,10 +1,10 @@
-//! What is said over a connection, and by whom it may be said.
+//! The messages of a connection, and who may send them.
 //!
-//! - `link`: what must end with a connection, and how one is made of each transport
+//! - `link`: the resources of a connection, and how one is made for each transport
 //! - `requests`: requests with their time limits; `in_flight`: the calls that have no answer yet;
 //!   `listing`: tool lists
-//! - `client`: what belljar is to a child; `client_requests`: whose client a child may ask;
-//!   `question`: what it may be asked; `input_required`: questions in place of a result
+//! - `client`: belljar as the client of a child; `client_requests`: whose client a child may ask;
+//!   `question`: what it may be asked; `input_required`: questions instead of a result
 //! - `protocol_revision`: whether a server is greeted with `initialize` or `server/discover`
 
 pub(crate) mod client;

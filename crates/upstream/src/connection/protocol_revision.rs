@@ -1,10 +1,10 @@
-//! Which of MCP's two eras a server is of, found out without a cost to those of the first.
+//! Which of MCP's two eras a server belongs to, detected without a cost to those of the first.
 //!
 //! A server of the first era is greeted with `initialize`, one of the second with
 //! `server/discover`. All servers in use today know the first; many ignore an unknown method, and
 //! some exit on one. So `initialize` comes first, and nobody waits for an answer that does not
-//! come. A server that refuses it, which one of the second era alone must do, is started once more
-//! and greeted the other way; that it was is remembered, in the folder of the tool lists, too.
+//! come. If a server refuses it, as one of the second era must, it is started again and greeted the
+//! other way. The result is remembered, also in the folder of the tool lists.
 
 use std::{io::Read as _, num::NonZeroUsize, sync::Arc};
 
@@ -24,7 +24,7 @@ use crate::{
     tools::cache,
 };
 
-/// What a server is greeted with.
+/// The greeting of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum First {
     Initialize,
@@ -58,7 +58,7 @@ pub(crate) struct Opening {
 const DISCOVER: &[u8] = b"discover\n";
 
 impl Opening {
-    /// How `spec` is greeted. What is found out is kept in `folder`, if there is one.
+    /// How `spec` is greeted. The result is stored in `folder`, if there is one.
     pub(crate) fn of(spec: &ServerSpec, folder: Option<&Arc<Dir>>, version: &str) -> Self {
         let place =
             folder.zip(cache::identity(spec, version)).map(|(folder, hash)| (folder.clone(), format!("era-{hash}")));
@@ -73,7 +73,7 @@ impl Opening {
         }
     }
 
-    /// The other greeting, where `fault` may mean that `tried` was the wrong one.
+    /// The other greeting, if `fault` may mean that `tried` was the wrong one.
     pub(crate) fn other(&self, tried: First, fault: &StartError) -> Option<First> {
         let may_be_wrong = match fault {
             StartError::Protocol { step: StartStep::Initialize, .. } => true,
@@ -83,7 +83,7 @@ impl Opening {
         (self.configured == Era::Auto && may_be_wrong).then_some(tried.other())
     }
 
-    /// Greets the server so from now on.
+    /// Greets the server like this from now on.
     pub(crate) fn remember(&self, first: First) {
         *self.known.lock() = Some(first);
         let Some((folder, name)) = &self.place else { return };
@@ -110,7 +110,7 @@ impl Opening {
     }
 }
 
-/// Hears of changed tools from a server of the second era, which does not say so unasked.
+/// Subscribes to changed tools at a server of the second era, which does not send them otherwise.
 pub(crate) async fn subscribe(server: String, peer: Peer<RoleClient>, tools_changed: Arc<Notify>) {
     const WAITING: NonZeroUsize = NonZeroUsize::new(64).expect("it is not zero");
     let filter = SubscriptionFilter::builder().tools_list_changed().build();
@@ -125,7 +125,7 @@ pub(crate) async fn subscribe(server: String, peer: Peer<RoleClient>, tools_chan
         while let Ok(Some(_)) = subscription.next().await {
             tools_changed.notify_one();
         }
-        // Whatever was missed while there were too many, or between the two: it shows in the list.
+        // Any missed change shows in the list.
         if !matches!(subscription.end(), Some(SubscriptionEnd::Lagged { .. } | SubscriptionEnd::Graceful(_))) {
             return;
         }

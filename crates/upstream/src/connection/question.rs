@@ -1,8 +1,8 @@
-//! What of a child's question is passed on: with the child's name in front, within bounds, and
-//! without what the client has not declared.
+//! The parts of a child's question that are passed on: with the child's name in front, within
+//! bounds, and without anything that the client has not declared.
 //!
-//! Whoever reads a question believes that belljar asks, because belljar is who the client knows. So
-//! each says whose words follow, and no line of these can pass for belljar's own.
+//! A reader of a question thinks that belljar asks, because belljar is the server that the client
+//! knows. So each question names the child, and no line of its text can pass for belljar's own.
 
 #![expect(deprecated, reason = "sampling is deprecated, and children of the initialize era ask for it")]
 
@@ -25,7 +25,7 @@ use crate::{
 /// A question to the user, as the client gets it.
 ///
 /// # Errors
-/// What the child is told of a question that is not passed on.
+/// The error for the child when a question is not passed on.
 pub(crate) fn elicitation(
     server: &str,
     request: ElicitRequestParams,
@@ -60,7 +60,7 @@ pub(crate) fn elicitation(
 /// A question to the client's model, as the client gets it.
 ///
 /// # Errors
-/// What the child is told of a question that is not passed on.
+/// The error for the child when a question is not passed on.
 pub(crate) fn sampling(
     server: &str,
     request: CreateMessageRequestParams,
@@ -80,8 +80,7 @@ pub(crate) fn sampling(
     );
     let mut passed = request;
     passed.meta = None;
-    // What other servers said, and what the user said to the client, is none of the child's
-    // business.
+    // The child may not see what other servers said, or what the user said to the client.
     passed.include_context = passed.include_context.map(|_| ContextInclusion::None);
     passed.system_prompt = Some(match passed.system_prompt {
         Some(prompt) => format!("{origin}\n\n{}", several_lines(&prompt)),
@@ -113,8 +112,8 @@ fn clean(block: &mut SamplingMessageContentBlock) {
     }
 }
 
-/// The child's words behind belljar's. Of several lines each is indented, so that none begins as
-/// belljar's own does.
+/// The child's words after belljar's. If there are several lines each is indented, so that none
+/// begins like belljar's own.
 fn introduced(first: &str, message: &str) -> Result<String, ErrorData> {
     if message.len() > limits::QUESTION_BYTES {
         let (used, limit) = (message.len(), limits::QUESTION_BYTES);
@@ -129,8 +128,8 @@ fn introduced(first: &str, message: &str) -> Result<String, ErrorData> {
     Ok(format!("{first}\n{}", lines.join("\n")))
 }
 
-/// A form is shown as it is, and its names and choices come back: what cannot be shown safely is
-/// not passed on at all.
+/// A form is shown unchanged, and its names and choices come back: if it cannot be shown safely it
+/// is not passed on at all.
 fn check_form(schema: &ElicitationSchema) -> Result<(), ErrorData> {
     let used = schema.properties.len();
     if used > limits::QUESTION_FIELDS {
@@ -164,7 +163,7 @@ fn check_form(schema: &ElicitationSchema) -> Result<(), ErrorData> {
     Ok(())
 }
 
-/// A page that a user may be sent to: over https, and at the host that the URL seems to name.
+/// A page for the user: over https, and at the host that the URL seems to name.
 fn page(url: &str) -> Result<Url, ErrorData> {
     if url.len() > limits::QUESTION_URL_BYTES {
         return Err(refused(format!("the URL has more than {} bytes", limits::QUESTION_URL_BYTES)));
@@ -232,7 +231,7 @@ mod tests {
             "The MCP server 'github' wants you to open a page at github.example. It says: Please log in"
         );
         assert_eq!(passed["url"], "https://github.example/login?x=1");
-        // Letters of another script do not look like themselves.
+        // Letters of another script look like others.
         let passed = asked(url("https://gіthub.com/"), ALL).expect("it is passed on");
         assert!(passed["message"].as_str().is_some_and(|message| message.contains("xn--")), "{passed}");
         for bad in [

@@ -1,5 +1,5 @@
-//! Requests to a child that is connected: each with a time limit, and each taken back when nobody
-//! waits for it.
+//! Requests to a connected child: each with a time limit, and each cancelled when nobody waits for
+//! it.
 
 use std::{sync::Arc, time::Duration};
 
@@ -34,7 +34,7 @@ use crate::{
 /// How long a call may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CallLimit {
-    /// Without news: each report of progress starts it anew.
+    /// Without progress: each report starts it again.
     pub quiet: Duration,
     /// In all, whatever the child reports.
     pub total: Duration,
@@ -68,7 +68,7 @@ pub(crate) struct Connection {
     pub(crate) peer: Peer<RoleClient>,
     client: ChildClient,
     pub(crate) in_flight: Arc<InFlightCalls>,
-    /// The largest answer that is read at all.
+    /// The largest answer that is read.
     max_response: ByteSize,
     abandoned: mpsc::Sender<RequestId>,
     death: watch::Receiver<Option<Death>>,
@@ -76,7 +76,7 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    /// A connection, and the task that tells the child which requests nobody waits for any more.
+    /// A connection, and the task that cancels requests that nobody waits for any more.
     pub(crate) fn new(
         peer: Peer<RoleClient>,
         client: ChildClient,
@@ -90,7 +90,7 @@ impl Connection {
         (Self { peer, client, in_flight, max_response, abandoned, death, heard }, announcing)
     }
 
-    /// Calls a tool, and gives its result as the child wrote it: the text of a JSON object.
+    /// Calls a tool, and returns its result as the child wrote it: the text of a JSON object.
     pub(crate) async fn call(
         &self,
         path: &ToolPath,
@@ -102,8 +102,7 @@ impl Connection {
         let _calling = self.client.callers.enter(caller);
         let max_result = max_result.min(self.max_response);
         let end = Instant::now() + limit.total.min(MAX_DURATION);
-        // A server that keeps no state may ask for more, and wants the arguments again with the
-        // answer.
+        // A stateless server may ask for more, and needs the arguments again with the answer.
         let again = self.is_stateless().then(|| arguments.clone());
         let mut text = self.call_once(path, arguments, None, limit, max_result, caller).await?;
         while input_required::is_asked_for(&text) {
@@ -125,7 +124,7 @@ impl Connection {
         })
     }
 
-    /// Sends one request for a call, and gives the text of the object that answers it.
+    /// Sends one request for a call, and returns the text of the object in the answer.
     async fn call_once(
         &self,
         path: &ToolPath,
@@ -170,7 +169,7 @@ impl Connection {
         }
     }
 
-    /// Whether the server's tools say which arguments go into headers, too.
+    /// Whether the server's tools may have arguments that go into headers, too.
     pub(crate) fn reads_marks(&self) -> bool {
         self.client.is_remote && self.is_stateless()
     }
@@ -183,12 +182,12 @@ impl Connection {
     /// Sends a request and waits for its result, as JSON text.
     ///
     /// # Cancellation
-    /// Dropping the future tells the child that nobody waits any more.
+    /// Dropping the future cancels the request at the child.
     pub(crate) async fn request(&self, request: ClientRequest, limit: CallLimit) -> Result<String, RequestError> {
         self.request_heard(request, limit, None).await
     }
 
-    /// The same for somebody who hears of its progress.
+    /// The same with a listener for its progress.
     async fn request_heard(
         &self,
         request: ClientRequest,
@@ -213,7 +212,7 @@ impl Connection {
                 }
                 _ = death.wait_for(Option::is_some) => return Err(RequestError::Closed),
                 () = sleep_until(end.min(quiet)) => {
-                    // What it has said meanwhile is not read: that is not a fault of the child's.
+                    // It was not read meanwhile, which is not the child's fault.
                     if self.heard.is_held_back() {
                         end = Instant::now() + limit.quiet.min(MAX_DURATION);
                         continue;
@@ -239,7 +238,7 @@ impl Connection {
     }
 }
 
-/// Tells the child, when dropped, that nobody waits for a request any more.
+/// Cancels a request at the child when dropped.
 struct Waiting<'a> {
     abandoned: &'a mpsc::Sender<RequestId>,
     request: Option<RequestId>,
@@ -248,7 +247,7 @@ struct Waiting<'a> {
 impl Drop for Waiting<'_> {
     fn drop(&mut self) {
         if let Some(request) = self.request.take() {
-            // When the channel is full the child reads nothing anyway.
+            // If the channel is full the child reads nothing anyway.
             let _ = self.abandoned.try_send(request);
         }
     }
@@ -268,8 +267,8 @@ async fn announce_abandoned(peer: Peer<RoleClient>, mut requests: mpsc::Receiver
 fn text_of(answer: Result<ServerResult, ServiceError>) -> Result<String, RequestError> {
     match answer {
         Ok(ServerResult::CustomResult(CustomResult(Value::String(text)))) => Ok(text),
-        // rmcp's own transports give results parsed. What cannot be written again is not a JSON
-        // object to the caller.
+        // rmcp's own transports return parsed results. If one cannot be written again it is not a
+        // JSON object to the caller.
         Ok(result) => Ok(serde_json::to_string(&result).unwrap_or_default()),
         Err(fault) => Err(error_of(fault)),
     }
@@ -279,7 +278,7 @@ fn error_of(fault: ServiceError) -> RequestError {
     match fault {
         ServiceError::McpError(error) if error.code == TOO_LONG => RequestError::TooLong,
         ServiceError::McpError(error) => {
-            // It is cut where it is told; in a start, secrets are masked before.
+            // It is shortened where it is shown; during a start, secrets are masked before.
             RequestError::Protocol { code: error.code.0, message: error.message.into_owned() }
         }
         _ => RequestError::Closed,

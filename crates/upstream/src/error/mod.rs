@@ -44,7 +44,7 @@ pub enum StartStep {
     Initialize,
     /// The tool list.
     ListTools,
-    /// The calls that the owner wants after each start.
+    /// The calls that the owner configured for each start.
     Activate,
 }
 
@@ -65,7 +65,7 @@ pub enum StartError {
     /// No such server is configured.
     #[error("no server named '{name}' is configured")]
     UnknownServer {
-        /// What was asked for.
+        /// The requested name.
         name: String,
         /// The configured name that was probably meant.
         nearest: Option<String>,
@@ -110,24 +110,24 @@ pub enum StartError {
     /// The child did not answer in time, and was killed.
     #[error("the server did not answer {step} within {limit:?} of its start{}", LastWords(stderr))]
     NoAnswer {
-        /// What it did not answer.
+        /// The step that it did not answer.
         step: StartStep,
         /// The time that the whole start may take.
         limit: Duration,
         /// Its last lines on stderr.
         stderr: Vec<String>,
     },
-    /// The child answered with an error, or with something that is not an answer.
+    /// The child answered with an error, or with something invalid.
     #[error("the server failed {step}: {message}{}", LastWords(stderr))]
     Protocol {
-        /// What it answered so.
+        /// The step that it answered like this.
         step: StartStep,
         /// What was wrong, shortened.
         message: String,
         /// Its last lines on stderr.
         stderr: Vec<String>,
     },
-    /// A call that the owner wants after each start failed.
+    /// A call that the owner configured for each start failed.
     #[error("the call of '{tool}' in 'on_start' failed: {message}")]
     Activation {
         /// The tool.
@@ -140,7 +140,7 @@ pub enum StartError {
     Open {
         /// How often.
         failures: usize,
-        /// What the last failure was.
+        /// The last failure.
         last: String,
         /// When it is tried again.
         retry_in: Duration,
@@ -151,7 +151,7 @@ pub enum StartError {
         /// Why.
         fault: RemoteError,
     },
-    /// The transport is known and not spoken yet.
+    /// The transport is known but not supported yet.
     #[error("the transport '{transport}' is not supported yet")]
     TransportNotSupported {
         /// The transport's name.
@@ -195,7 +195,7 @@ impl StartError {
         self.to_string()
     }
 
-    /// What to try, if anything can be.
+    /// A hint, if there is one.
     pub fn hint(&self) -> Option<String> {
         Some(match self {
             Self::UnknownServer { nearest: Some(nearest), .. } => format!("did you mean '{nearest}'?"),
@@ -265,7 +265,7 @@ pub enum CallError {
         /// Why.
         fault: Arc<StartError>,
     },
-    /// The child died during the call, which may already have had its effect. It is not repeated.
+    /// The child died during the call, which may already have taken effect. It is not repeated.
     #[error("server '{server}' died during the call ({})", Ending(exit, stderr))]
     Died {
         /// Its name.
@@ -275,15 +275,14 @@ pub enum CallError {
         /// Its last lines on stderr.
         stderr: Vec<String>,
     },
-    /// The child did not answer in time. It was told to give up; the call may still have its
-    /// effect.
+    /// The child did not answer in time. The call was cancelled, but may still take effect.
     #[error("tool '{tool}' of server '{server}' did not answer within {limit:?}")]
     Timeout {
         /// The server's name.
         server: String,
         /// The tool's name.
         tool: String,
-        /// The limit that was used up.
+        /// The limit that was exceeded.
         limit: Duration,
     },
     /// The result is larger than allowed.
@@ -327,25 +326,25 @@ pub enum CallError {
         /// How it was lost.
         how: String,
     },
-    /// An argument that is a path leads where no path may lead. The call was not sent.
+    /// A path argument leads to a place that is not allowed. The call was not sent.
     #[error("the argument '{argument}' is a path that is refused: {problem}{}", Guidance(guidance))]
     Path {
         /// The argument.
         argument: String,
         /// Why.
         problem: String,
-        /// What the owner has to say to that.
+        /// The owner's message about that.
         guidance: Option<String>,
     },
-    /// The call does not say which instance of the server it is for, or says what none can be for.
-    /// It was not sent.
+    /// The call does not say which instance of the server it is for, or names an impossible one. It
+    /// was not sent.
     #[error(
         "server '{server}' has an instance for each '{argument}', and the call does not say a usable one: {problem}"
     )]
     Key {
         /// The server's name.
         server: String,
-        /// The argument that tells.
+        /// The argument that identifies it.
         argument: String,
         /// What is wrong with it.
         problem: &'static str,
@@ -358,14 +357,14 @@ pub enum CallError {
         /// How many it may have.
         limit: usize,
     },
-    /// There is no room for an instance of one more principal.
+    /// There is no room for an instance for another principal.
     #[error(
         "server '{server}' cannot be started for '{principal}': {limit} instances for principals exist, and none can be stopped now"
     )]
     NoPlace {
         /// Its name.
         server: String,
-        /// Whose instance it would be.
+        /// The principal.
         principal: String,
         /// How many there may be.
         limit: usize,
@@ -391,16 +390,16 @@ pub enum MalformedResult {
     /// It is beyond the bounds of JSON that belljar handles.
     #[error(transparent)]
     Json(#[from] JsonError),
-    /// It holds a number that no tree can hold.
+    /// It has a number that no tree can hold.
     #[error("not JSON: {0}")]
     Tree(#[from] serde_json::Error),
-    /// It is JSON and no object.
+    /// It is JSON, but not an object.
     #[error("it is not a JSON object")]
     NotAnObject,
 }
 
 impl CallError {
-    /// What to try, if anything can be.
+    /// A hint, if there is one.
     pub fn hint(&self) -> Option<String> {
         Some(match self {
             Self::UnknownServer { nearest, .. } => format!("did you mean '{}'?", nearest.as_ref()?),
@@ -432,7 +431,7 @@ impl CallError {
     }
 }
 
-/// What an owner has to say, as the end of a sentence.
+/// The owner's message, as the end of a sentence.
 struct Guidance<'a>(&'a Option<String>);
 
 impl fmt::Display for Guidance<'_> {
@@ -444,7 +443,7 @@ impl fmt::Display for Guidance<'_> {
     }
 }
 
-/// A duration as people say it.
+/// A duration in words.
 struct Rounded(Duration);
 
 impl fmt::Display for Rounded {

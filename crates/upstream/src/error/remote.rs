@@ -1,6 +1,6 @@
 //! Why a remote server cannot be used, and how to fix it.
 //!
-//! A URL may hold a secret, so a message names the host and never the URL.
+//! A URL may contain a secret, so a message names the host and never the URL.
 
 use crate::text::one_line;
 
@@ -9,13 +9,13 @@ use crate::text::one_line;
 #[non_exhaustive]
 #[expect(missing_docs, reason = "the messages say what each field is")]
 pub enum RemoteError {
-    /// The configured URL is none that can be used.
+    /// The configured URL cannot be used.
     #[error("the URL cannot be used: {reason}")]
     Url { reason: String },
-    /// What must stay secret would travel in the open.
+    /// A secret would be sent unencrypted.
     #[error("headers, a login or the URL's own secrets would travel unencrypted to {host}")]
     Insecure { host: String },
-    /// No connection came about.
+    /// The connection failed.
     #[error("{host} cannot be reached: {reason}")]
     Unreachable { host: String, reason: String },
     /// The connection ended in the middle of something.
@@ -24,31 +24,31 @@ pub enum RemoteError {
     /// The server refused a request.
     #[error("{host} answered with HTTP status {status}{}", said(message))]
     Status { host: String, status: u16, message: String },
-    /// The server sends its callers elsewhere.
+    /// The server redirects elsewhere.
     #[error("{host} redirects to {to}")]
     Redirected { host: String, to: String },
-    /// The server wants to know who calls.
+    /// The server requires a login.
     #[error("{host} wants a login")]
     LoginNeeded { host: String, server: String },
-    /// There was a login, and it no longer counts.
+    /// There was a login, and it is no longer valid.
     #[error("the login at {host} no longer counts{}", said(reason))]
     LoginExpired { host: String, server: String, reason: String },
-    /// The login does not reach so far.
+    /// The login lacks a scope.
     #[error("{host} wants {} for this, which the login does not have; {}", Scopes(scopes), how_to_get(server, *is_chosen))]
     ScopeNeeded { host: String, server: String, scopes: Vec<String>, is_chosen: bool },
-    /// The configured headers are not those of somebody who may call.
+    /// The configured headers do not authorize the call.
     #[error("{host} refuses the configured headers (HTTP status {status})")]
     Denied { host: String, status: u16 },
-    /// What is there speaks something else.
+    /// The server speaks another protocol.
     #[error("{host} does not speak MCP at this URL: {reason}")]
     NotMcp { host: String, reason: String },
 }
 
-/// A name leads nowhere but to addresses that may not be reached.
+/// A name leads only to addresses that may not be contacted.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("{host} is at an address that may not be connected to")]
 pub(crate) struct NotAllowed {
-    /// The name, as it was asked for.
+    /// The requested name.
     pub(crate) host: String,
 }
 
@@ -78,18 +78,17 @@ impl RemoteError {
         }
     }
 
-    /// Whether the server has been reached and took the request for a wrong one, which it may not
-    /// do in another protocol.
+    /// Whether the server was reached and rejected the request itself, which it might accept in
+    /// another protocol.
     pub(crate) fn is_refusal(&self) -> bool {
         matches!(self, Self::Status { status: 400..=499, .. } | Self::NotMcp { .. })
             && !matches!(self, Self::Status { status: 408 | 429, .. })
     }
 
-    /// What a failed HTTP request means.
+    /// The meaning of a failed HTTP request.
     pub(crate) fn of(error: reqwest::Error, host: &str) -> Self {
         let (host, is_connect) = (host.to_owned(), error.is_connect());
-        // The error's own text has the URL in it. What its innermost cause says is what a person
-        // needs.
+        // The error's own text contains the URL. Its innermost cause is what a person needs.
         let error = error.without_url();
         let mut innermost: &(dyn std::error::Error + 'static) = &error;
         while let Some(source) = innermost.source() {
@@ -113,7 +112,7 @@ impl std::fmt::Display for Scopes<'_> {
     }
 }
 
-/// How a login gets further scopes: where its owner has chosen them, by another choice of theirs.
+/// How a login gets further scopes: if its owner has chosen them, by changing that choice.
 fn how_to_get(server: &str, is_chosen: bool) -> String {
     match is_chosen {
         true => format!(

@@ -1,9 +1,9 @@
-//! Where the answers of calls are held back before they are read into memory.
+//! Where answers of calls are held back before they are read into memory.
 //!
-//! A caller that cannot take more answers just now has its gate shut. The wire that has the
-//! answer's message then waits with it and reads nothing more of that child, which in the end
-//! cannot write. What waits is one message for each child; calls of others at the same child wait
-//! behind it, so a gate is to open soon.
+//! A caller that cannot take more answers just now closes its gate. The wire that has the answer's
+//! message then waits and reads nothing more from that child, which eventually cannot write. What
+//! waits is one message for each child; calls of others at the same child wait behind it, so a gate
+//! should open soon.
 
 use std::{
     collections::HashMap,
@@ -15,7 +15,7 @@ use rmcp::model::RequestId;
 
 /// Asked before the answer of a call is passed on.
 pub trait AnswerGate: Send + Sync + 'static {
-    /// Waits until an answer of so many bytes may come. It may be asked again when the future was
+    /// Waits until an answer of so many bytes may come. It may be called again after the future was
     /// dropped.
     fn admit(&self, bytes: usize) -> BoxFuture<'_, ()>;
 }
@@ -40,15 +40,14 @@ impl Gate {
     }
 }
 
-/// The gates of the requests that have no answer yet.
+/// The gates of unanswered requests.
 pub(crate) struct Gates {
     of: HashMap<RequestId, Gate>,
-    /// So many gates make it worth to look for those that nobody needs any more: a child need not
-    /// answer.
+    /// So many gates make it worthwhile to remove unneeded ones: a child need not answer.
     sweep_at: usize,
 }
 
-/// Fewer gates are not worth a look.
+/// Fewer gates are not worth checking.
 const FEW: usize = 64;
 
 impl Default for Gates {
@@ -66,7 +65,7 @@ impl Gates {
         }
     }
 
-    /// The gate of the request that an answer with this id is for. A number may come back as a
+    /// The gate of the request that an answer with this id belongs to. A number may come back as a
     /// text.
     pub(crate) fn take(&mut self, id: &RequestId) -> Option<Gate> {
         self.of.remove(id).or_else(|| match id {

@@ -1,6 +1,6 @@
 //! Messages with a `Content-Length` header before each, without ever holding more than the bound.
 //!
-//! What stands between the messages and is not a header is skipped, as noise between lines is.
+//! Text between the messages that is not a header is skipped, like noise between lines.
 
 use std::io;
 
@@ -8,7 +8,7 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 
 use crate::framing::{lines::Line, scan::IdScan};
 
-/// The longest header line that is looked at.
+/// The longest header line that is examined.
 const HEADER_BYTES: usize = 1024;
 
 /// Reads messages of at most a given length.
@@ -41,7 +41,7 @@ impl<R: AsyncRead + Unpin> Headers<R> {
         &self.body
     }
 
-    /// Reads the next message. `None` is the end of the stream, also in the middle of a message.
+    /// Reads the next message. `None` is the end of the stream, even in the middle of a message.
     ///
     /// # Cancellation
     /// Nothing is lost: a message begun is continued by the next call.

@@ -12,7 +12,7 @@ use crate::framing::scan::IdScan;
 pub(crate) enum Line {
     /// It is in [`Lines::text`], without its line break.
     Whole,
-    /// It was longer than allowed and is gone. If it answered a request, this is the request's id.
+    /// It was too long and was discarded. If it answered a request, this is the request's id.
     TooLong(Option<RequestId>),
 }
 
@@ -26,7 +26,7 @@ pub(crate) struct Lines<R> {
     overflow: Option<IdScan>,
 }
 
-/// A buffer that a large answer has grown is given back when it is larger than this.
+/// A buffer that a large answer has grown is freed when it is larger than this.
 const KEPT_CAPACITY: usize = 256 * 1024;
 
 impl<R: AsyncRead + Unpin> Lines<R> {

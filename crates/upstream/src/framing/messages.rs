@@ -1,4 +1,4 @@
-//! Whole messages of a child, however they are told apart.
+//! Whole messages of a child, in either framing.
 
 use std::io;
 
@@ -11,16 +11,16 @@ use crate::framing::{
     lines::{Line, Lines},
 };
 
-/// One message that came whole from elsewhere.
+/// A message that came whole from elsewhere.
 #[derive(Debug)]
 pub(crate) enum Frame {
     /// Its text.
     Whole(Vec<u8>),
-    /// It was longer than allowed and is gone. If it answered a request, this is the request's id.
+    /// It was too long and was discarded. If it answered a request, this is the request's id.
     TooLong(Option<RequestId>),
 }
 
-/// Where a child's messages come from.
+/// The source of a child's messages.
 #[derive(Debug)]
 pub(crate) enum Messages<R> {
     Lines(Lines<R>),

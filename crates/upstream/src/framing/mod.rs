@@ -1,9 +1,8 @@
 //! The bytes of a child as bounded messages.
 //!
-//! - `lines`, `headers`: the two ways in which messages are told apart; `messages`: one or the
-//!   other, or what came whole
+//! - `lines`, `headers`: the two framings; `messages`: either of them, or whole messages
 //! - `scan`: the id of a message that is too long to be read
-//! - `wire`: what rmcp speaks over; `gate`: holds an answer back until its caller takes it
+//! - `wire`: the transport for rmcp; `gate`: holds an answer back until its caller takes it
 
 pub(crate) mod gate;
 mod headers;

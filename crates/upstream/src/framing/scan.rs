@@ -2,15 +2,14 @@
 
 use rmcp::model::RequestId;
 
-/// As much of a member of the outermost object as is kept: its key, and a value as short as an id
-/// is.
+/// How much of a member of the outermost object is kept: its key, and a value as short as an id.
 const MEMBER_BYTES: usize = 128;
 
-/// Reads a JSON object piece by piece, keeping only what tells which request it answers.
+/// Reads a JSON object piece by piece, and keeps only what shows which request it answers.
 ///
-/// Without it, the call whose answer is too long could not be told from the others, and would wait
-/// for its time limit. Servers write the id first or last, so neither the head nor the tail of the
-/// line is enough.
+/// Without it, the call whose answer is too long could not be identified, and would wait for its
+/// time limit. Servers write the id first or last, so neither the head nor the tail of the line is
+/// enough.
 #[derive(Debug, Default)]
 pub(crate) struct IdScan {
     depth: usize,

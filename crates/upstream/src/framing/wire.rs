@@ -1,9 +1,8 @@
-//! JSON-RPC over a byte stream, as rmcp wants it and with what a hostile child can do to it
-//! bounded.
+//! JSON-RPC over a byte stream, as rmcp needs it, and bounded against a hostile child.
 //!
 //! rmcp's own stream transport answers JSON that is not JSON-RPC with an error to the child, lets a
 //! call whose answer is too long wait for ever, and parses results into types, so that one odd tool
-//! fails a whole list. This one ignores noise, fails the call whose answer is too long, and passes
+//! breaks a whole list. This one ignores noise, fails the call whose answer is too long, and passes
 //! each result on as the text that the child wrote.
 
 use std::{
@@ -43,16 +42,15 @@ use crate::{
     text::one_line,
 };
 
-/// The code under which an answer that was too long reaches the caller. No child can send it: see
-/// [`foreign_error`].
+/// The code for an answer that was too long. No child can send it: see [`foreign_error`].
 pub(crate) const TOO_LONG: ErrorCode = ErrorCode(i32::MIN);
 
-/// The arguments of a call, as a part of rmcp's request that rmcp does not look into: it would make
-/// a tree of them, and of that another.
+/// The arguments of a call, in a part of rmcp's request that rmcp does not parse: it would build a
+/// tree of them, and from that another.
 #[derive(Clone)]
 pub(crate) struct Arguments(pub(crate) JsonText);
 
-/// What goes into a call that is made again, since the server asked for something in place of a
+/// Additional parts of a repeated call, after the server asked for something instead of returning a
 /// result.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -72,7 +70,7 @@ pub(crate) struct Wire<R> {
     heard: Heard,
     redactor: Arc<Redactor>,
     gates: Gates,
-    /// An answer that has been read, and is not let through yet.
+    /// An answer that has been read, and is held back.
     held: Option<HeldBack>,
 }
 
@@ -82,7 +80,7 @@ struct HeldBack {
     gate: Gate,
 }
 
-/// How many messages a child has sent, and whether more of them are being read: whether it lives.
+/// How many messages a child has sent, and whether it is being read: whether it is alive.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Heard(Arc<Hearing>);
 
@@ -97,7 +95,7 @@ impl Heard {
         self.0.count.load(Ordering::Relaxed)
     }
 
-    /// Whether nothing is read, because an answer waits for whom it is for.
+    /// Whether reading is paused, because an answer is held back.
     pub(crate) fn is_held_back(&self) -> bool {
         self.0.is_held_back.load(Ordering::Relaxed)
     }
@@ -121,8 +119,8 @@ pub(crate) enum SendError {
 }
 
 impl<R: AsyncRead + Unpin> Wire<R> {
-    /// Reads messages of at most `limit` bytes from `reader`, and hands messages, framed, to
-    /// whoever holds the other end of `outgoing`.
+    /// Reads messages of at most `limit` bytes from `reader`, and sends framed messages to the
+    /// other end of `outgoing`.
     pub(crate) fn new(reader: R, outgoing: mpsc::Sender<Vec<u8>>, framing: Framing, limit: usize) -> Self {
         Self::of(Messages::new(reader, framing, limit), outgoing, framing)
     }
@@ -134,17 +132,17 @@ impl<R: AsyncRead + Unpin> Wire<R> {
         Self { messages, outgoing, framing, handshake: None, unanswered, heard, redactor, gates, held }
     }
 
-    /// The same, with the secrets of the server masked in what is logged of it.
+    /// The same, with the secrets of the server masked in log messages about it.
     pub(crate) fn with_redactor(self, redactor: Arc<Redactor>) -> Self {
         Self { redactor, ..self }
     }
 
-    /// Tells whether the child says anything.
+    /// Tells whether the child sends anything.
     pub(crate) fn heard(&self) -> Heard {
         self.heard.clone()
     }
 
-    /// What the line just read says, or `None` if it is noise.
+    /// The meaning of the line just read, or `None` if it is noise.
     fn message(&self) -> Option<ServerJsonRpcMessage> {
         let line = self.messages.text();
         let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line).trim_ascii();
@@ -175,7 +173,7 @@ impl<R: AsyncRead + Unpin> Wire<R> {
         Some(JsonRpcMessage::response(result, id))
     }
 
-    /// What the answer of a call has to come through, and its bytes.
+    /// The gate of a call's answer, and its size.
     fn gate_of(&mut self, message: &ServerJsonRpcMessage) -> Option<(Gate, usize)> {
         match message {
             JsonRpcMessage::Response(JsonRpcResponse { id, result, .. }) => {
@@ -227,7 +225,7 @@ impl<R: AsyncRead + Unpin + Send + 'static> Transport<RoleClient> for Wire<R> {
         let is_answer = matches!(message, JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_));
         let unanswered = is_answer.then(|| self.unanswered.clone());
         let line = text_of(&message).map(|message| framed(message, self.framing));
-        // Queued now if there is room, since rmcp polls what is returned here in any order, and a
+        // Queued now if there is room, since rmcp polls the returned future in any order, and a
         // cancellation must not overtake its request.
         let outgoing = self.outgoing.clone();
         let queued = line.map(|line| outgoing.try_send(line));
@@ -294,10 +292,10 @@ fn text_of(message: &ClientJsonRpcMessage) -> Result<Vec<u8>, serde_json::Error>
     serde_json::to_vec(message)
 }
 
-/// What a call needs beside its arguments, as a rule.
+/// The usual size of a call besides its arguments.
 const CALL_BYTES: usize = 512;
 
-/// A call of a tool, whose arguments are written as they are.
+/// A call of a tool, whose arguments are written unchanged.
 #[derive(Serialize)]
 struct CallMessage<'a> {
     jsonrpc: &'static str,
@@ -316,7 +314,7 @@ struct CallParameters<'a> {
     continued: Option<&'a Continuation>,
 }
 
-/// A message as the child tells it from the next.
+/// A framed message.
 fn framed(mut message: Vec<u8>, framing: Framing) -> Vec<u8> {
     match framing {
         Framing::Lines => {
@@ -336,7 +334,7 @@ fn framed(mut message: Vec<u8>, framing: Framing) -> Vec<u8> {
 enum Handshake {
     Initialize,
     Discover,
-    /// The last such request of a connection: it stays open.
+    /// The last such request of a connection, which stays open.
     Listen,
 }
 
@@ -351,7 +349,7 @@ impl Handshake {
     }
 }
 
-/// The outermost members of a message, without building what is inside them.
+/// The outermost members of a message, without parsing their contents.
 #[derive(Deserialize)]
 struct Envelope<'a> {
     #[serde(borrow)]
@@ -366,7 +364,7 @@ struct Envelope<'a> {
     error: Option<&'a RawValue>,
 }
 
-/// A notification of the child, if belljar acts on it. The others would only cost.
+/// A notification of the child, if belljar acts on it. Others would only cost time.
 fn notification(method: &str, text: &str) -> Option<ServerJsonRpcMessage> {
     let is_wanted = match method {
         "notifications/progress" | "notifications/tools/list_changed" | "notifications/subscriptions/acknowledged" => {
@@ -383,7 +381,7 @@ fn as_text(result: &str) -> ServerResult {
     ServerResult::CustomResult(CustomResult(Value::String(result.to_owned())))
 }
 
-/// The answer to `server/discover`: the revisions that a server speaks have to be in it.
+/// The answer to `server/discover`, which must contain the server's revisions.
 fn discovered(result: &str) -> ServerResult {
     let result = Some(result).filter(|result| result.len() <= limits::CHILD_REQUEST_BYTES);
     let discovered = result.and_then(|result| serde_json::from_str::<DiscoverResult>(result).ok());
@@ -397,7 +395,7 @@ fn typed(result: &str) -> ServerResult {
     ended.map_or_else(|| as_text(""), ServerResult::SubscriptionsListenResult)
 }
 
-/// The answer to `initialize`, read as far as it can be: what belljar needs of it is that it came.
+/// The answer to `initialize`, read leniently: belljar only needs to know that it came.
 fn initialized(result: &str) -> ServerResult {
     if result.len() > limits::CHILD_REQUEST_BYTES {
         return as_text("");
@@ -413,7 +411,7 @@ fn initialized(result: &str) -> ServerResult {
     ServerResult::InitializeResult(answer)
 }
 
-/// A child's error, read tolerantly. Its code is kept away from ours.
+/// A child's error, read leniently. Its code is kept distinct from ours.
 fn foreign_error(error: &RawValue) -> ErrorData {
     #[derive(Default, Deserialize)]
     struct Foreign<'a> {
@@ -428,12 +426,12 @@ fn foreign_error(error: &RawValue) -> ErrorData {
     let code = code.as_i64().and_then(|code| i32::try_from(code).ok()).map(ErrorCode).filter(|code| *code != TOO_LONG);
     let message = match message.as_str() {
         Some(message) if !message.trim().is_empty() => {
-            // Where it fails a start, it is redacted before it is cut to its limit.
+            // If it fails a start, it is redacted before it is shortened.
             one_line(message, limits::MESSAGE_CHARS + Redactor::REACH)
         }
         _ => "the server gave no reason".to_owned(),
     };
-    // Which revisions a server has instead is all that is read of an error's data.
+    // Only the server's own revisions are read from an error's data.
     let data = data
         .filter(|data| {
             code == Some(ErrorCode::UNSUPPORTED_PROTOCOL_VERSION) && data.get().len() <= limits::MESSAGE_CHARS

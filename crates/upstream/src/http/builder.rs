@@ -1,4 +1,4 @@
-//! The one way in which HTTP clients are made here, for calls and for logins.
+//! The only place where HTTP clients are built, for calls and for logins.
 
 use std::time::Duration;
 
@@ -6,22 +6,21 @@ use reqwest::{Proxy, StatusCode, redirect::Policy};
 
 use crate::error::RemoteError;
 
-/// The proxy through which requests over https go. What is asked over http goes past it: it could
-/// be read there.
+/// The proxy for https requests. http requests do not use it: it could read them.
 ///
 /// # Errors
-/// Where its URL is none; it is not quoted, as it may hold a password.
+/// If it is not a URL; it is not quoted, as it may contain a password.
 pub(crate) fn proxy(proxy: Option<&str>) -> Result<Option<Proxy>, RemoteError> {
     let unusable = |_| RemoteError::Url { reason: "that of its 'proxy' is not the URL of a proxy".to_owned() };
     proxy.map(|url| Proxy::https(url).map_err(unusable)).transpose()
 }
 
-/// How all of belljar's requests are made: without a proxy of the environment, without cookies,
-/// over TLS that is checked with the system's certificates, and never sent on to another origin.
+/// The settings of all of belljar's requests: without a proxy of the environment, without cookies,
+/// over TLS that is checked with the system's certificates, and never redirected to another origin.
 pub(crate) fn builder(agent: &str) -> reqwest::ClientBuilder {
     const CONNECT: Duration = Duration::from_secs(10);
     const KEEP_ALIVE: Duration = Duration::from_secs(30);
-    // The first in this process counts, and any will do.
+    // The first one in this process counts, and any will do.
     let _ = rustls::crypto::ring::default_provider().install_default();
     reqwest::Client::builder()
         .user_agent(agent)
@@ -33,7 +32,7 @@ pub(crate) fn builder(agent: &str) -> reqwest::ClientBuilder {
 }
 
 /// Follows a redirect that keeps the method and the body, to the same origin: many servers have one
-/// for a missing slash. Any other would take the headers to strangers, or lose the message.
+/// for a missing slash. Any other would send the headers to strangers, or lose the message.
 fn same_origin() -> Policy {
     const MOST: usize = 3;
     Policy::custom(|attempt| {

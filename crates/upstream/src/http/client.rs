@@ -1,5 +1,5 @@
-//! HTTP requests to one remote server: with its headers and login, to its own origin alone, and
-//! with answers that are bounded.
+//! HTTP requests to one remote server: with its headers and login, to its own origin only, and with
+//! bounded answers.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -40,8 +40,8 @@ const OURS: [&str; 7] =
     ["accept", "content-type", "last-event-id", "mcp-method", "mcp-name", "mcp-protocol-version", "mcp-session-id"];
 
 impl HttpClient {
-    /// Prepares to ask `endpoint`; nothing is sent yet. `login` counts unless the headers have an
-    /// `Authorization`.
+    /// Prepares a client for `endpoint`; nothing is sent yet. `login` is used unless the headers
+    /// have an `Authorization`.
     pub(crate) fn new(
         server: &str,
         endpoint: &HttpEndpoint,
@@ -74,7 +74,7 @@ impl HttpClient {
             if !is_private_way(&url) {
                 return Err(RemoteError::Insecure { host });
             }
-            // Only a certificate says who is at a name. Without one, the connection itself has to
+            // Only a certificate proves who is at a name. Without one, the connection itself must
             // stay on this machine.
             if url.scheme() == "http" {
                 builder = builder.dns_resolver(Arc::new(Reach::loopback(lookup)));
@@ -84,7 +84,7 @@ impl HttpClient {
         Ok(Self { http, url, host, server: server.to_owned(), headers, login, redactor: Arc::default() })
     }
 
-    /// The same, with the secrets of the server masked in what is told of it.
+    /// The same, with the secrets of the server masked in messages about it.
     pub(crate) fn with_redactor(self, redactor: Arc<Redactor>) -> Self {
         Self { redactor, ..self }
     }
@@ -99,11 +99,11 @@ impl HttpClient {
         &self.host
     }
 
-    /// Sends one request, with a login if there is one, and gives the head of the answer, whatever
-    /// its status.
+    /// Sends one request, with a login if there is one, and returns the head of the answer,
+    /// whatever its status.
     ///
     /// # Errors
-    /// When there is no answer, or the server does not accept who asks.
+    /// If there is no answer, or the server rejects the login.
     pub(crate) async fn send(
         &self,
         method: Method,
@@ -142,7 +142,7 @@ impl HttpClient {
             if response.status() != StatusCode::UNAUTHORIZED {
                 return Ok(response);
             }
-            // A token that was good a moment ago may have been renewed by another process, or
+            // A token that was valid a moment ago may have been renewed by another process, or
             // withdrawn.
             let Some((login, old)) = self.login.as_ref().zip(token.take()) else {
                 return Err(self.login_needed(response.status()));
@@ -154,7 +154,7 @@ impl HttpClient {
         }
     }
 
-    /// What a status that means no success says.
+    /// The meaning of a status that is not a success.
     pub(crate) async fn refused(&self, response: Response) -> RemoteError {
         let status = response.status().as_u16();
         if status == StatusCode::FORBIDDEN.as_u16() && self.headers.contains_key(AUTHORIZATION) {
@@ -164,7 +164,7 @@ impl HttpClient {
         RemoteError::Status { host: self.host.clone(), status, message }
     }
 
-    /// The beginning of an answer that is meant for people, if it is a text for them.
+    /// The beginning of an answer, if it is text for people.
     async fn short_text(&self, response: Response) -> String {
         let is_text =
             content_type(&response).is_some_and(|kind| matches!(kind.as_str(), "text/plain" | "application/json"));
@@ -174,7 +174,7 @@ impl HttpClient {
         }
     }
 
-    /// The whole of an answer, or none where it is longer than `limit`. No more than that is held.
+    /// The whole answer, or `None` if it is longer than `limit`. No more than that is held.
     pub(crate) async fn body(&self, mut response: Response, limit: usize) -> Result<Option<Vec<u8>>, RemoteError> {
         let mut body = Vec::new();
         while let Some(piece) = response.chunk().await.map_err(|error| RemoteError::of(error, &self.host))? {
@@ -193,7 +193,7 @@ impl HttpClient {
     fn redirected(&self, response: &Response) -> RemoteError {
         let location = response.headers().get(LOCATION).and_then(|location| location.to_str().ok()).unwrap_or_default();
         let to = match self.url.join(location) {
-            // A query may hold a secret.
+            // A query may contain a secret.
             Ok(url) => format!("{}://{}{}", url.scheme(), host_of(&url), url.path()),
             Err(_) => "nowhere".to_owned(),
         };
@@ -254,7 +254,7 @@ mod tests {
     use super::*;
     use crate::http::reach::testing::Fixed;
 
-    /// Answers one request, and gives what it was.
+    /// Answers one request, and returns it.
     async fn served(listener: TcpListener) -> io::Result<String> {
         let (mut stream, _) = listener.accept().await?;
         let (mut seen, mut piece) = (Vec::new(), [0; 1024]);
@@ -280,7 +280,7 @@ mod tests {
         let port = listener.local_addr().expect("an address").port();
         let mut endpoint = HttpEndpoint::new(format!("http://intern.localhost:{port}/mcp"));
         endpoint.headers.insert("Authorization".to_owned(), "Bearer sesame".to_owned());
-        // Elsewhere: nothing is connected to, so nothing can be sent.
+        // At another origin: there is no connection, so nothing can be sent.
         for elsewhere in [["192.0.2.7"], ["10.0.0.9"], ["169.254.169.254"]] {
             let fault = sent(&client(&endpoint, &elsewhere).expect("a client")).await.expect_err("it is elsewhere");
             assert_eq!(fault, RemoteError::Insecure { host: format!("intern.localhost:{port}") });
@@ -300,7 +300,7 @@ mod tests {
         let (answer, seen) = tokio::join!(sent(&there), served(listener));
         assert!(answer.is_ok() && seen.is_ok());
         assert!(client(&HttpEndpoint::new("http://example.com/mcp"), &[]).is_ok());
-        // Whatever is in a query may be a secret.
+        // Any part of a query may be a secret.
         for url in ["http://example.com/mcp?key=sesame", "http://sesame@example.com/mcp", "http://10.0.0.9/?sesame"] {
             let fault = client(&HttpEndpoint::new(url), &[]).err();
             assert!(matches!(fault, Some(RemoteError::Insecure { .. })), "{url}: {fault:?}");

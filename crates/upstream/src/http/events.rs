@@ -11,22 +11,21 @@ use crate::framing::scan::IdScan;
 pub(crate) enum Event {
     /// It came whole.
     Whole {
-        /// Its name, `message` where it has none.
+        /// Its name; `message` by default.
         name: String,
         /// Its data.
         data: Vec<u8>,
     },
-    /// Its data was longer than allowed and is gone. If it answered a request, this is the
-    /// request's id.
+    /// Its data was too long and was discarded. If it answered a request, this is the request's id.
     TooLong(Option<RequestId>),
 }
 
-/// What a line other than `data` may hold: names, ids and numbers.
+/// The size of a line other than `data`: names, ids and numbers.
 const FIELD_BYTES: usize = 4 * 1024;
-/// The longest pause before a stream is taken up again that a server may ask for.
+/// The longest reconnection pause that a server may ask for.
 const LONGEST_RETRY: Duration = Duration::from_secs(30);
 
-/// As much of a line as tells whether it is data.
+/// The part of a line that shows whether it is data.
 const DATA: &[u8] = b"data: ";
 
 /// Reads the events of one stream.
@@ -64,12 +63,12 @@ impl Events {
         }
     }
 
-    /// The id of the last event that had one: where the stream can be taken up again.
+    /// The id of the last event that had one, from which the stream can be resumed.
     pub(crate) fn last_id(&self) -> Option<&str> {
         self.last_id.as_deref()
     }
 
-    /// How long the server wants to be left alone before the stream is taken up again.
+    /// The server's pause before the stream is resumed.
     pub(crate) fn retry(&self) -> Option<Duration> {
         self.retry
     }
@@ -100,8 +99,7 @@ impl Events {
         }
     }
 
-    /// Adds to the line. Data goes where it belongs at once; of anything else the beginning will
-    /// do.
+    /// Adds to the line. Data is stored at once; of anything else the beginning suffices.
     fn add(&mut self, mut piece: &[u8]) {
         if !self.is_data_line && self.line.len() < DATA.len() {
             let (head, rest) = piece.split_at((DATA.len() - self.line.len()).min(piece.len()));
@@ -161,7 +159,7 @@ impl Events {
             b"event" => self.name = String::from_utf8_lossy(value).into_owned(),
             b"id" => {
                 let is_visible = |byte: &u8| byte.is_ascii_graphic() || *byte == b' ';
-                // It goes back in a header.
+                // It is sent back in a header.
                 self.last_id =
                     std::str::from_utf8(value).ok().filter(|_| value.iter().all(is_visible)).map(str::to_owned);
             }

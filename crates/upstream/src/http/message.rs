@@ -1,4 +1,5 @@
-//! The messages that pass through: as much of each as says what it is and whose answer it is.
+//! The messages that pass through, parsed only far enough to know what each is and which request it
+//! answers.
 
 use std::borrow::Cow;
 
@@ -16,7 +17,7 @@ pub(crate) struct Outgoing<'a> {
     pub(crate) params: Option<&'a RawValue>,
 }
 
-/// What of a message's parameters goes into headers, or says what it cancels.
+/// The parts of a message's parameters that go into headers, or say what it cancels.
 #[derive(Default, Deserialize)]
 pub(crate) struct Parameters<'a> {
     #[serde(borrow, default)]
@@ -77,8 +78,8 @@ pub(crate) fn is_answer(text: &[u8], id: &str) -> bool {
     })
 }
 
-/// A JSON-RPC error in an answer that is not a success, as an answer to the request with this id,
-/// even if it names none.
+/// A JSON-RPC error in an unsuccessful answer, as an answer to the request with this id, even if it
+/// names none.
 pub(crate) fn error_for(text: &[u8], id: &str) -> Option<Vec<u8>> {
     let message: Incoming<'_> = serde_json::from_slice(text).ok()?;
     let error = message.error.filter(|_| message.jsonrpc == "2.0")?;

@@ -1,9 +1,8 @@
-//! Arguments that a request repeats in headers, because the schema of its tool says so with
+//! Arguments that a request repeats in headers, because its tool's schema says so with
 //! `x-mcp-header`.
 //!
-//! What stands between belljar and a server can so decide by them, without a look at the body. A
-//! tool whose marks break the protocol's rules is not used at all: what it means by them is not
-//! known.
+//! An intermediary can use them without looking at the body. A tool whose marks break the
+//! protocol's rules is not used at all, since their meaning is unknown.
 
 use std::{
     borrow::Cow,
@@ -22,14 +21,14 @@ const PREFIX: &str = "mcp-param-";
 const NAME_BYTES: usize = 128;
 /// Headers of one tool.
 const MOST: usize = 32;
-/// The longest value that goes into a header: servers take some 8 KiB of all headers together. A
-/// longer one is left out, which the server refuses.
+/// The longest value that goes into a header: servers accept some 8 KiB of all headers together. A
+/// longer one is left out, and the server refuses the call.
 const VALUE_BYTES: usize = 4 * 1024;
 
 /// An argument that goes into a header, too.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Mirrored {
-    /// The names that lead to it.
+    /// The path of names to it.
     path: Vec<String>,
     header: HeaderName,
 }
@@ -51,8 +50,8 @@ struct Marks {
 }
 
 impl Marks {
-    /// Reads a schema that is reached from the outermost by `properties` alone, or, where there is
-    /// no path, in another way.
+    /// Reads a schema that is reached from the outermost by `properties` alone, or, without a path,
+    /// in another way.
     fn read(&mut self, schema: &Map<String, Value>, path: &mut Option<Vec<String>>) -> Result<(), String> {
         for (key, value) in schema {
             match (key.as_str(), value) {
@@ -68,9 +67,9 @@ impl Marks {
                         }
                     }
                 }
-                // Values, and no schemas.
+                // Values, not schemas.
                 ("default" | "const" | "enum" | "examples", _) => {}
-                // Here members have names of their own.
+                // Here members have arbitrary names.
                 ("$defs" | "definitions" | "dependentSchemas" | "patternProperties", Value::Object(schemas)) => {
                     schemas.values().try_for_each(|schema| self.read_value(schema, &mut None))?;
                 }
@@ -88,7 +87,7 @@ impl Marks {
         }
     }
 
-    /// Adds the argument at `path`, which is empty where there is no way to one.
+    /// Adds the argument at `path`, which is empty if there is no path to it.
     fn add(&mut self, name: &Value, schema: &Map<String, Value>, path: &[String]) -> Result<(), String> {
         let wrong = |what: &str| Err(format!("an {MARK} {what}"));
         if path.is_empty() {
@@ -114,7 +113,7 @@ impl Marks {
     }
 }
 
-/// The marked arguments of all tools of a server, as it listed them last.
+/// The marked arguments of all tools of a server, from its last list.
 #[derive(Debug, Default)]
 pub(crate) struct MirroredArguments(HashMap<String, Vec<Mirrored>>);
 
@@ -137,7 +136,7 @@ impl MirroredArguments {
             #[serde(default, rename = "inputSchema")]
             schema: Map<String, Value>,
         }
-        // What is wrong with a list is said where it is read for its tools.
+        // Other errors in a list are reported where it is read for its tools.
         let Ok(Answer { result: Page { tools } }) = serde_json::from_slice(answer) else { return };
         for tool in tools.into_iter().take(limits::LIST_TOOLS) {
             let is_marked = tool.get().contains(MARK);
@@ -154,7 +153,7 @@ impl MirroredArguments {
         }
     }
 
-    /// The headers of a call, with the texts that go into them.
+    /// The headers of a call, with their texts.
     pub(crate) fn of_call(&self, tool: &str, arguments: &RawValue) -> Vec<(HeaderName, String)> {
         let mirrored = self.0.get(tool).into_iter().flatten();
         mirrored.filter_map(|one| Some((one.header.clone(), text_at(arguments, &one.path)?))).collect()
@@ -199,7 +198,7 @@ mod tests {
         let nested =
             json!({ "properties": { "a": { "properties": { "b": marked("integer", &json!("B")) } }, "r": region } });
         assert_eq!(read(nested), Ok(vec!["mcp-param-b: a.b".to_owned(), "mcp-param-region: r".to_owned()]));
-        // A property of that name is not a mark, and a value that looks like one is a value.
+        // A property of that name is not a mark, and neither is a value that looks like one.
         assert_eq!(read(json!({ "properties": { MARK: { "type": "string", "default": { MARK: "X" } } } })), Ok(vec![]));
         for elsewhere in [
             json!({ MARK: "Root", "type": "string" }),

@@ -1,9 +1,9 @@
-//! Servers that are reached over HTTP: streamable HTTP, and the HTTP with SSE that came before it.
+//! Servers over HTTP: streamable HTTP, and the older HTTP with SSE.
 //!
 //! A remote server is one task that takes rmcp's messages, as the text that would go to a child's
-//! stdin, and gives the server's, as the text that would come from its stdout. So all that bounds
-//! and forgives a child does so here too. Nothing is parsed into types, no request is made twice,
-//! and no header goes to another origin.
+//! stdin, and returns the server's, as the text that would come from its stdout. So everything that
+//! bounds and tolerates a child applies here too. Nothing is parsed into types, no request is made
+//! twice, and no header goes to another origin.
 
 pub(crate) mod builder;
 mod client;
@@ -37,15 +37,15 @@ use crate::{
     options::Options,
 };
 
-/// What rmcp's side of a remote server is made of.
+/// rmcp's side of a remote server.
 pub(crate) struct Ends {
     pub(crate) remote: Remote,
     pub(crate) incoming: mpsc::Receiver<Frame>,
     pub(crate) outgoing: mpsc::Sender<Vec<u8>>,
 }
 
-/// Prepares to talk to `endpoint`, and reads at most `limit` bytes of one message. The first
-/// message makes the connection.
+/// Prepares a connection to `endpoint`, which reads at most `limit` bytes of one message. The first
+/// message opens it.
 pub(crate) fn open(
     spec: &ServerSpec,
     endpoint: &HttpEndpoint,
@@ -74,12 +74,12 @@ pub(crate) fn open(
     Ok(Ends { remote, incoming, outgoing })
 }
 
-/// How belljar names itself to servers.
+/// The name that belljar gives itself at servers.
 pub(crate) fn agent(options: &Options) -> String {
     format!("{}/{}", options.client_name, options.client_version)
 }
 
-/// Talks to a server until one of both has had enough, and gives the reason if it was not ours.
+/// Talks to a server until either side ends, and returns the reason if it was not ours.
 async fn talk(
     client: Arc<HttpClient>,
     protocol: HttpProtocol,
@@ -97,7 +97,7 @@ async fn talk(
             End::Refused { fault, message } => {
                 let is_initialize =
                     Outgoing::read(&message).is_some_and(|message| message.method.as_deref() == Some("initialize"));
-                // What came before streamable HTTP begins with `initialize` alone.
+                // The older protocol always begins with `initialize`.
                 if protocol == HttpProtocol::Streamable || !is_initialize {
                     return Some(fault);
                 }
@@ -107,6 +107,6 @@ async fn talk(
     };
     let (refusal, message) = first.unzip();
     let older = sse::run(client, frames, limit, message, &mut messages, &closing).await.err()?;
-    // A server that speaks neither is told of as what it was asked for first.
+    // For a server that speaks neither, the first error is reported.
     Some(refusal.filter(|_| older.is_refusal()).unwrap_or(older))
 }

@@ -1,5 +1,5 @@
-//! What a URL says of the way to its server: whose it is, and whether others can read what travels
-//! there.
+//! What a URL says about the way to its server: which host it is, and whether others can read the
+//! traffic.
 
 use url::{Host, Url};
 
@@ -12,8 +12,8 @@ pub(crate) fn host_of(url: &Url) -> String {
     }
 }
 
-/// Whether what is sent to `url` can be read by nobody on the way, as far as the URL says. That a
-/// name of this machine leads to this machine is seen to when the connection is made: see
+/// Whether nobody on the way can read what is sent to `url`, as far as the URL says. That a local
+/// name leads to this machine is checked when the connection is made: see
 /// [`Reach`](crate::http::reach::Reach).
 pub(crate) fn is_private_way(url: &Url) -> bool {
     let is_loopback = match url.host() {
@@ -29,7 +29,7 @@ pub(crate) fn is_private_way(url: &Url) -> bool {
     }
 }
 
-/// Whether a name is one that is meant to be this machine. Where it leads is another question.
+/// Whether a name is meant to be this machine. Where it actually leads is a separate question.
 pub(crate) fn is_localhost(name: &str) -> bool {
     name == "localhost" || name.ends_with(".localhost")
 }

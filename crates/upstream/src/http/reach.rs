@@ -1,8 +1,8 @@
 //! Which addresses a connection may be made to.
 //!
 //! A name says nothing about where it leads: `intern.localhost` is whatever the resolver answers.
-//! So names are resolved here, and only addresses that may be reached are handed on. The connection
-//! goes to one of these and to no other, so nothing can change between the judgement and its use.
+//! So names are resolved here, and only allowed addresses are passed on. The connection uses one of
+//! these and no other, so nothing can change between the check and its use.
 
 use std::{
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
@@ -15,14 +15,14 @@ use url::{Host, Url};
 
 use crate::{error::remote::NotAllowed, http::origin::is_localhost};
 
-/// What kind of network an address is in.
+/// The kind of network that an address is in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum AddressClass {
     /// The internet.
     Public,
     /// This machine.
     Loopback,
-    /// Somebody's own network.
+    /// A private network.
     Private,
     /// Link-local (where clouds keep the credentials of their machines), multicast, reserved, or no
     /// address of a host at all.
@@ -30,7 +30,7 @@ pub(crate) enum AddressClass {
 }
 
 impl AddressClass {
-    /// The class of an address. One that embeds an IPv4 address leads to that, and has its class.
+    /// The class of an address. One that embeds an IPv4 address has the class of that.
     pub(crate) fn of(address: IpAddr) -> Self {
         match address {
             IpAddr::V4(v4) => Self::of_v4(v4),
@@ -63,7 +63,7 @@ impl AddressClass {
     }
 }
 
-/// The IPv4 address to which an IPv6 address leads: mapped, compatible, NAT64 or 6to4.
+/// The IPv4 address that an IPv6 address leads to: mapped, compatible, NAT64 or 6to4.
 fn embedded(address: Ipv6Addr) -> Option<Ipv4Addr> {
     let [a, b, c, d, e, f, g, h] = address.segments();
     let joined = |high: u16, low: u16| Ipv4Addr::from(u32::from(high) << 16 | u32::from(low));
@@ -92,10 +92,11 @@ impl Reach {
     }
 
     /// What a login at `server` may lead to: the server's own host, which the owner named; the
-    /// internet; this machine where the server is on it; and the own network where the server's URL
+    /// internet; this machine if the server is on it; and the private network if the server's URL
     /// is an address in it, or the owner says so.
     ///
-    /// What the server's *name* resolves to widens nothing: the server's owner decides about that.
+    /// What the server's *name* resolves to does not count, since the server's operator decides
+    /// that.
     pub(crate) fn of_login(server: &Url, allow_private: bool, lookup: Arc<dyn Resolve>) -> Self {
         let own_class = match server.host() {
             Some(Host::Ipv4(address)) => Some(AddressClass::of(address.into())),
@@ -110,7 +111,7 @@ impl Reach {
         Self { classes, own_host, lookup, refused: Arc::default() }
     }
 
-    /// Whether a URL may be asked, as far as its host is an address. Names are judged when they are
+    /// Whether a URL is allowed, if its host is an address. Names are checked when they are
     /// resolved.
     pub(crate) fn allows(&self, url: &Url) -> bool {
         let address = match url.host() {
@@ -152,7 +153,7 @@ impl Resolve for Reach {
             }
             let (allowed, others): (Vec<SocketAddr>, Vec<SocketAddr>) =
                 found.partition(|address| this.classes.contains(&AddressClass::of(address.ip())));
-            // A name that has no address at all is unknown, and not refused.
+            // A name without any address is unknown, and not refused.
             if allowed.is_empty() && !others.is_empty() {
                 this.note(&host);
                 return Err(NotAllowed { host }.into());
@@ -255,7 +256,7 @@ mod tests {
         let lookup = Fixed::at(&["203.0.113.7", "10.0.0.9"]);
         let refused = reached(&Reach::loopback(lookup), "intern.localhost").await;
         assert_eq!(refused, Err("intern.localhost is at an address that may not be connected to".to_owned()));
-        // Of several addresses those that are allowed remain.
+        // Of several addresses the allowed ones remain.
         let reach = Reach::loopback(Fixed::at(&["203.0.113.7", "127.0.0.1", "::1"]));
         assert_eq!(reached(&reach, "localhost").await, Ok(vec!["127.0.0.1".to_owned(), "::1".to_owned()]));
         assert_eq!(reached(&Reach::loopback(Fixed::at(&[])), "localhost").await, Ok(Vec::new()));
@@ -277,7 +278,7 @@ mod tests {
                 let reach = Reach::of_login(&url(server), allow_private, Fixed::at(&[place]));
                 assert_eq!(reached(&reach, "sso.example").await.is_ok(), expected, "{server} {allow_private} {place}");
                 assert_eq!(reach.refused().is_none(), expected);
-                // The same where the address itself stands in the URL, but for the server's own.
+                // The same if the address itself is in the URL, except for the server's own.
                 let is_own = server.contains(&format!("//{place}"));
                 let literal = url(&format!("https://{place}/token"));
                 assert_eq!(reach.allows(&literal), expected || is_own, "{server} {allow_private} {place}");
@@ -290,7 +291,7 @@ mod tests {
         let reach = Reach::of_login(&url("https://mcp.corp/mcp"), false, Fixed::at(&["10.0.0.5"]));
         assert!(reached(&reach, "mcp.corp").await.is_ok());
         assert!(reached(&reach, "sso.corp").await.is_err());
-        // A name of this machine has to be there, whoever named it.
+        // A local name must lead to this machine, whoever named it.
         let reach = Reach::of_login(&url("http://mcp.localhost/mcp"), false, Fixed::at(&["10.0.0.5"]));
         assert!(reached(&reach, "mcp.localhost").await.is_err());
     }

@@ -1,10 +1,10 @@
-//! Streamable HTTP: each message of ours is one POST, whose answer is a JSON document or a stream
+//! Streamable HTTP: each of our messages is one POST, whose answer is a JSON document or a stream
 //! of events.
 //!
-//! A server of the initialize era may have a session. When it has forgotten it, the handshake is
-//! made again, and the request that was refused for it, which therefore had no effect, is sent
-//! again; no other request is ever sent twice. A stream that breaks is taken up again where the
-//! server gave its events ids.
+//! A server of the initialize era may have a session. If it has forgotten the session, the
+//! handshake is repeated, and the refused request, which therefore had no effect, is sent again; no
+//! other request is ever sent twice. A stream that breaks is resumed if the server gave its events
+//! ids.
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
@@ -39,22 +39,22 @@ const METHOD: HeaderName = HeaderName::from_static("mcp-method");
 const NAME: HeaderName = HeaderName::from_static("mcp-name");
 const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
 
-/// How the talk with a server ended, or that it is to be had in the older way.
+/// How a session ended, or that the server speaks the older protocol.
 pub(crate) enum End {
     /// It is over.
     Over(Option<RemoteError>),
-    /// The server refuses the first message, which it would have been asked with.
+    /// The server refuses the first message, which is to be sent in the older protocol.
     Refused { fault: RemoteError, message: Vec<u8> },
 }
 
-/// A talk with a server.
+/// A session with a server.
 pub(crate) struct Session {
     client: Arc<HttpClient>,
     frames: mpsc::Sender<Frame>,
     /// The most bytes of one message.
     limit: usize,
     state: Mutex<SessionState>,
-    /// Held while the handshake is made again.
+    /// Held while the handshake is repeated.
     renewal: tokio::sync::Mutex<()>,
     mirrored: Mutex<MirroredArguments>,
 }
@@ -62,7 +62,7 @@ pub(crate) struct Session {
 /// What an answer is read for, besides being passed on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Purpose {
-    /// The version that was agreed upon.
+    /// The negotiated version.
     Handshake,
     /// Which arguments go into headers.
     ToolList,
@@ -73,7 +73,7 @@ enum Purpose {
 struct SessionState {
     id: Option<HeaderValue>,
     version: Option<HeaderValue>,
-    /// The parameters of `initialize`, for when it has to be sent again.
+    /// The parameters of `initialize`, to send it again.
     handshake: Option<String>,
 }
 
@@ -83,7 +83,7 @@ impl Session {
         Arc::new(Self { client, frames, limit, state, renewal, mirrored })
     }
 
-    /// Sends what comes out of `outgoing` until there is no more, or the server is lost.
+    /// Sends the messages of `outgoing` until there are no more, or the server is lost.
     pub(crate) async fn run(
         self: Arc<Self>,
         outgoing: &mut mpsc::Receiver<Vec<u8>>,
@@ -125,13 +125,13 @@ impl Session {
                         Err(fault) => return End::Over(Some(fault)),
                     }
                 }
-                // Nothing may overtake it.
+                // No other message may overtake it.
                 ("notifications/initialized", _) => {
                     if let Ok(Err(fault)) = timeout(limits::CONTROL_REQUEST, self.post(&body)).await {
                         tracing::debug!("the end of the handshake was not accepted: {fault}");
                     }
-                    // What the server asks in the first call may come on this stream, and is lost
-                    // where there is none yet.
+                    // The server's questions during the first call may come on this stream, and are
+                    // lost if it is not open yet.
                     let (opened, is_open) = oneshot::channel();
                     tasks.spawn(self.clone().listen(opened));
                     if timeout(limits::STREAM_OPENING, is_open).await.is_err() {
@@ -143,7 +143,7 @@ impl Session {
                     if let Some(call) = cancelled.and_then(|id| calls.remove(&id)) {
                         call.abort();
                     }
-                    // Without a handshake, the end of its stream is what tells the server.
+                    // Without a handshake, the end of its stream is the cancellation.
                     if self.state().handshake.is_some() {
                         tasks.spawn(self.clone().notify(body));
                     }
@@ -178,7 +178,7 @@ impl Session {
     async fn call(self: Arc<Self>, id: String, body: Vec<u8>, purpose: Purpose) -> Result<Option<String>, RemoteError> {
         let answered = async {
             let response = self.post(&body).await?;
-            // The answer may take as long as it likes, and what was asked has arrived.
+            // The answer may take any time, but the request has arrived.
             drop(body);
             match response.status().is_success() {
                 true => self.answer(&id, response, purpose).await,
@@ -187,7 +187,7 @@ impl Session {
         };
         match answered.await {
             Ok(()) => {}
-            // These are of all requests to come, too.
+            // These apply to all later requests, too.
             Err(
                 fault @ (RemoteError::Unreachable { .. }
                 | RemoteError::LoginNeeded { .. }
@@ -211,7 +211,7 @@ impl Session {
         Ok(None)
     }
 
-    /// Sends a message. When the session is gone, makes a new one and sends it again: it was not
+    /// Sends a message. If the session is gone, creates a new one and sends it again: it was not
     /// read.
     async fn post(&self, body: &[u8]) -> Result<Response, RemoteError> {
         let before = self.state();
@@ -232,7 +232,7 @@ impl Session {
             && let parameters = message.parameters()
             && let Some(version) = parameters.version()
         {
-            // The revision without a handshake repeats in headers what a proxy may want to know.
+            // The revision without a handshake repeats in headers what a proxy may need.
             let mut add = |name: HeaderName, value: &str| drop(headers.insert(name, header_value(value)));
             add(VERSION, version);
             add(METHOD, message.method.as_deref().unwrap_or_default());
@@ -247,7 +247,7 @@ impl Session {
         self.client.send(Method::POST, self.client.url(), headers, Some(body.to_vec())).await
     }
 
-    /// Makes the handshake again, unless somebody else has done so in the meantime.
+    /// Repeats the handshake, unless another task has done so in the meantime.
     async fn renew(&self, before: &SessionState) -> Result<SessionState, RemoteError> {
         const ID: &str = "\"belljar-session\"";
         let _renewing = self.renewal.lock().await;
@@ -264,7 +264,7 @@ impl Session {
             return Err(self.client.refused(response).await);
         }
         let id = response.headers().get(SESSION).cloned();
-        // Only that there is an answer counts; the version was agreed upon before.
+        // Only the existence of an answer counts; the version was negotiated before.
         let mut answers = Answers::of(self, response)?;
         while let Some(frame) = answers.next().await? {
             if matches!(&frame, Frame::Whole(text) if message::is_answer(text, ID)) {
@@ -278,7 +278,7 @@ impl Session {
         Ok(after)
     }
 
-    /// Passes on what a successful answer holds, until the request with this id is answered.
+    /// Passes on the contents of a successful answer, until the request with this id is answered.
     async fn answer(&self, id: &str, response: Response, purpose: Purpose) -> Result<(), RemoteError> {
         const MOST_RESUMPTIONS: usize = 5;
         let mut answers = Answers::of(self, response)?;
@@ -303,7 +303,7 @@ impl Session {
                     }
                     continue;
                 }
-                // Of a single document it is known whose answer it is; of an event it may not be.
+                // A single document is known to be the answer; an event may be something else.
                 Ok(Some(Frame::TooLong(whose))) => {
                     let whose = whose.or_else(|| serde_json::from_str(id).ok());
                     let _ = self.frames.send(Frame::TooLong(whose)).await;
@@ -312,8 +312,7 @@ impl Session {
                 Ok(None) => None,
                 Err(fault) => Some(fault),
             };
-            // The stream ended without the answer. Where the server numbers its events, it goes on
-            // elsewhere.
+            // The stream ended without the answer. If the server numbers its events, it is resumed.
             let Some(last) = answers.last_id().filter(|_| resumptions < MOST_RESUMPTIONS) else {
                 return Err(broken.unwrap_or_else(|| self.client.not_mcp("the answer ended before its end")));
             };
@@ -328,8 +327,8 @@ impl Session {
         }
     }
 
-    /// Hears what the server has to say unasked, as long as it offers that. Drops `opened` when the
-    /// server has answered.
+    /// Listens for the server's own messages, if it offers that. Drops `opened` when the server has
+    /// answered.
     async fn listen(self: Arc<Self>, opened: oneshot::Sender<()>) -> Result<Option<String>, RemoteError> {
         let mut last: Option<String> = None;
         let mut failures = 0_u32;
@@ -370,8 +369,7 @@ impl Session {
         self.client.send(Method::GET, self.client.url(), headers, None).await
     }
 
-    /// Passes on what the server says in an answer that is not a success, if it says it in
-    /// JSON-RPC; else gives the fault.
+    /// Passes on an unsuccessful answer if it is JSON-RPC; else returns the fault.
     async fn pass_on_error(&self, id: &str, response: Response) -> Result<Option<RemoteError>, RemoteError> {
         let is_json = content_type(&response).is_some_and(|kind| kind == "application/json");
         let is_told = !matches!(response.status(), StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
@@ -393,11 +391,11 @@ impl Session {
     }
 
     async fn pass_on(&self, text: Vec<u8>) {
-        // When nobody reads any more, the talk is about to end.
+        // If nobody reads any more, the session is about to end.
         let _ = self.frames.send(Frame::Whole(text)).await;
     }
 
-    /// Ends the session, so that the server need not wait for it to grow old.
+    /// Ends the session, so that the server need not wait for a timeout.
     async fn say_goodbye(&self) {
         let state = self.state();
         if state.id.is_none() {
@@ -495,10 +493,10 @@ fn headers_of(state: &SessionState) -> HeaderMap {
     headers
 }
 
-/// A text as the value of a header: as it is, or in base64 where a header cannot hold it.
+/// A text as the value of a header: unchanged, or in base64 if a header cannot hold it.
 fn header_value(text: &str) -> HeaderValue {
     let is_plain = text.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ') && text.trim() == text;
-    // What looks encoded would be decoded.
+    // A value that looks encoded would be decoded.
     let is_plain = is_plain && !(text.starts_with("=?base64?") && text.ends_with("?="));
     let plain = if is_plain { HeaderValue::from_str(text).ok() } else { None };
     let encoded = || HeaderValue::try_from(format!("=?base64?{}?=", BASE64_STANDARD.encode(text)));

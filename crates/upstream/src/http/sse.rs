@@ -1,6 +1,6 @@
-//! HTTP with SSE, as revision 2024-11-05 had it: one stream of events brings all that the server
-//! says, and its first event says where our messages go. Such a session cannot be taken up again:
-//! when its stream ends, it is over.
+//! HTTP with SSE, as in revision 2024-11-05: one stream of events brings all messages of the
+//! server, and its first event says where to send ours. Such a session cannot be resumed: when its
+//! stream ends, it is over.
 
 use std::{sync::Arc, time::Duration};
 
@@ -27,14 +27,14 @@ use crate::{
     limits,
 };
 
-/// How long the first event may take: it depends on nothing.
+/// How long the first event may take, which depends on nothing else.
 const ENDPOINT: Duration = Duration::from_secs(10);
 
-/// Opens the stream, and sends `first` and what comes out of `outgoing` until there is no more, or
+/// Opens the stream, and sends `first` and the messages of `outgoing` until there are no more, or
 /// the stream ends.
 ///
 /// # Errors
-/// When there is no such stream, or it is lost.
+/// If there is no such stream, or it is lost.
 pub(crate) async fn run(
     client: Arc<HttpClient>,
     frames: mpsc::Sender<Frame>,
@@ -74,7 +74,7 @@ pub(crate) async fn run(
                 let Some(body) = body else { return Ok(()) };
                 let post = post(client.clone(), endpoint.clone(), frames.clone(), body.clone());
                 if Outgoing::read(&body).is_some_and(|message| message.method.as_deref() == Some("notifications/initialized")) {
-                    // Nothing may overtake it.
+                    // No other message may overtake it.
                     tokio::select! {
                         posted = post => posted?,
                         end = &mut reading => return end,
@@ -108,8 +108,8 @@ impl Stream {
     }
 }
 
-/// Waits for the event that says where messages go, which must be the server's own origin: they
-/// carry its secrets.
+/// Waits for the event that says where to send messages, which must be the server's own origin:
+/// they carry its secrets.
 async fn endpoint(stream: &mut Stream) -> Result<Url, RemoteError> {
     let client = stream.client.clone();
     let end = Instant::now() + ENDPOINT;

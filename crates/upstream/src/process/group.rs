@@ -1,4 +1,4 @@
-//! The process group of a child, which is what is signalled.
+//! The process group of a child, to which signals are sent.
 
 #[cfg(unix)]
 pub(crate) use unix::Group;
@@ -20,8 +20,8 @@ mod unix {
 
     /// A process group that may be signalled as long as it is ours.
     ///
-    /// The kernel gives the number of a group away once its last member is gone, so after that it
-    /// is forgotten here.
+    /// The kernel reuses the number of a group once its last member is gone, so after that it is
+    /// forgotten here.
     #[derive(Debug)]
     pub(crate) struct Group {
         leader: Mutex<Option<Pid>>,
@@ -47,13 +47,13 @@ mod unix {
                 Some(mut control) => control.write_all(&[crate::process::supervisor::KILL]).is_ok(),
                 None => false,
             };
-            // A supervisor that cannot be told is dead.
+            // If a supervisor cannot be told, it is dead.
             if !told {
                 self.kill_members();
             }
         }
 
-        /// Kills every member of the group, the supervisor too.
+        /// Kills every member of the group, including the supervisor.
         pub(crate) fn kill_members(&self) {
             self.signal(Some(Signal::SIGKILL));
         }
@@ -78,7 +78,7 @@ mod unix {
             true
         }
 
-        /// Whether there was anybody to signal.
+        /// Whether there was a process to signal.
         fn signal(&self, signal: Option<Signal>) -> bool {
             let leader = *self.leader.lock();
             leader.is_some_and(|leader| killpg(leader, signal) != Err(nix::errno::Errno::ESRCH))
@@ -93,7 +93,7 @@ pub(crate) use elsewhere::Group;
 mod elsewhere {
     use std::time::Duration;
 
-    /// Where there are no process groups: the process is killed through its own handle.
+    /// On systems without process groups, the process is killed through its own handle.
     #[derive(Debug)]
     pub(crate) struct Group;
 

@@ -1,13 +1,12 @@
-//! What is left when a child kills its own supervisor, which its user's rights allow it to do.
+//! Cleans up when a child kills its own supervisor, which its user's rights allow it to do.
 //!
-//! What the supervisor had below itself then comes to the nearest process that adopts orphans,
-//! which belljar makes itself. An orphan is told from belljar's own processes by its session: a
-//! supervisor begins a session of its own, which nothing below it can leave for belljar's. So every
-//! process right below belljar that is in another session, and is not a living supervisor, is an
+//! The processes below the supervisor are then adopted by the nearest process that adopts orphans,
+//! which belljar makes itself. An orphan is distinguished from belljar's own processes by its
+//! session: a supervisor starts its own session, and nothing below it can move to belljar's. So
+//! every direct child of belljar that is in another session, and is not a living supervisor, is an
 //! orphan.
 //!
-//! Out of reach is what a child leaves behind when it kills belljar as well, and before its
-//! supervisor can act.
+//! If a child also kills belljar, before its supervisor can act, its processes cannot be reached.
 
 use std::{
     collections::BTreeSet,
@@ -37,11 +36,11 @@ use crate::{
     },
 };
 
-/// Makes this process adopt what is left below it by a supervisor that was killed; each is then
-/// ended with its child's life.
+/// Makes this process adopt the processes below a killed supervisor; they are ended with their
+/// child's life.
 ///
-/// From then on this process must have no children in other sessions than its own, but those of
-/// this crate: they would be ended too. Only Linux has adoption; elsewhere this does nothing.
+/// From then on this process must have no children in other sessions, except those of this crate:
+/// they would be ended too. Only Linux has adoption; elsewhere this does nothing.
 ///
 /// # Errors
 /// What the system says.
@@ -72,7 +71,8 @@ fn supervisors() -> MutexGuard<'static, BTreeSet<Pid>> {
 pub(super) struct Known(Option<Pid>);
 
 impl Known {
-    /// Starts a supervisor, which nobody takes for an orphan before its number is known here.
+    /// Starts a supervisor in such a way that it is not taken for an orphan before its pid is known
+    /// here.
     pub(super) fn start<T>(
         start: impl FnOnce() -> io::Result<T>,
         pid: impl FnOnce(&T) -> Option<u32>,
@@ -96,10 +96,11 @@ impl Drop for Known {
     }
 }
 
-/// Kills all orphans of this process, and waits until they are gone. Whether it was in time.
+/// Kills all orphans of this process, and waits until they are gone. Returns whether that was in
+/// time.
 ///
 /// # Cancellation
-/// A thread of the runtime goes on until it is done or out of time.
+/// A thread of the runtime continues until it is done or out of time.
 pub(super) async fn end() -> bool {
     if !ADOPTS.load(Ordering::Relaxed) {
         return true;
@@ -118,11 +119,11 @@ fn end_within_limit() -> bool {
     true
 }
 
-/// Kills all orphans with what is below them, and buries those that are dead. Whether there were
+/// Kills all orphans with everything below them, and reaps dead ones. Returns whether there were
 /// any.
 fn end_once() -> bool {
-    // A supervisor that is in the table was started before or after the first look; one that ends
-    // meanwhile is in the first.
+    // A supervisor in the table was started before or after the first look; one that ends meanwhile
+    // is in the first.
     let before = supervisors().clone();
     let table = Table::read();
     let after = supervisors().clone();
@@ -135,7 +136,7 @@ fn end_once() -> bool {
     for orphan in table.children(belljar.pid).filter(is_orphan) {
         any = true;
         if orphan.is_dead {
-            // Its number is its own as long as nobody has waited for it.
+            // Its pid is not reused as long as nobody has waited for it.
             let _ = waitpid(orphan.pid, Some(WaitPidFlag::WNOHANG));
             continue;
         }

@@ -58,12 +58,12 @@ impl Process {
         self.child.id()
     }
 
-    /// The group, for whoever may have to kill it without owning the process.
+    /// The group, for code that may have to kill it without owning the process.
     pub(crate) fn group(&self) -> Arc<Group> {
         self.group.clone()
     }
 
-    /// Waits until the child exits. Its helpers may live on: see [`Process::sweep`].
+    /// Waits until the child exits. Its helpers may survive: see [`Process::sweep`].
     ///
     /// # Cancellation
     /// Nothing is lost: the exit is reported by the next call.
@@ -78,8 +78,7 @@ impl Process {
         Exit::Process(status)
     }
 
-    /// Ends the child whose stdin the caller has closed: first by patience, then by SIGTERM, then
-    /// by SIGKILL.
+    /// Ends the child whose stdin the caller has closed: by waiting, then SIGTERM, then SIGKILL.
     pub(crate) async fn stop(&mut self) {
         if timeout(limits::STDIN_GRACE, self.exited()).await.is_err() {
             self.group.terminate();
@@ -94,11 +93,11 @@ impl Process {
     /// Kills the child and its group.
     pub(crate) async fn kill(&mut self) {
         self.group.kill();
-        // Where there are no groups, this ends the job that holds the child and its helpers.
+        // On systems without groups, this ends the job that holds the child and its helpers.
         #[cfg(not(unix))]
         let _ = self.child.start_kill();
         if timeout(limits::KILL_WAIT, self.exited()).await.is_err() {
-            // The supervisor does not do what it is there for.
+            // The supervisor fails to do its job.
             self.group.kill_members();
             let _ = timeout(limits::KILL_WAIT, self.exited()).await;
         }

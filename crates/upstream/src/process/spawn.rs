@@ -1,4 +1,4 @@
-//! Starting a child, below a supervisor where there is one.
+//! Starts a child, below a supervisor if there is one.
 
 use belljar_model::StdioCommand;
 use tokio::process::Command;

@@ -1,4 +1,4 @@
-//! Starting a program: with its pipes, its environment and its folder, and nothing else.
+//! Starts a program with its pipes, its environment and its folder, and nothing else.
 
 use std::{io, process::Stdio};
 
@@ -8,12 +8,12 @@ use tokio::process::Command;
 
 use crate::{error::StartError, options::Options};
 
-/// Who makes the group that a started program leads.
+/// Who creates the group that a started program leads.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Leader {
-    /// It is made with the child.
+    /// It is created with the child.
     Child,
-    /// The supervisor makes it, with a session.
+    /// The supervisor creates it, with a session.
     #[cfg(unix)]
     Supervisor,
 }
@@ -35,7 +35,7 @@ pub(super) fn start(
     if let Some(directory) = &command.cwd {
         program.current_dir(directory);
     }
-    // On Unix the group is killed when it is dropped, with more care.
+    // On Unix, dropping the group kills it more carefully.
     #[cfg(not(unix))]
     program.kill_on_drop(true);
     let mut wrap = CommandWrap::from(program);
@@ -55,7 +55,7 @@ pub(super) fn spawn_error(command: &StdioCommand, error: io::Error) -> StartErro
     {
         return StartError::NoDirectory { path: directory.clone() };
     }
-    // A script whose interpreter is missing is "not found" too, although the file is there.
+    // A script whose interpreter is missing is also "not found", although the file exists.
     let is_path_to_file = name.contains(std::path::MAIN_SEPARATOR) && std::path::Path::new(&name).exists();
     if error.kind() == io::ErrorKind::NotFound && !is_path_to_file {
         return StartError::CommandNotFound { command: name };

@@ -1,5 +1,5 @@
-//! A child's stderr: always drained, passed on to `tracing`, and its end kept for error messages;
-//! all without the secrets of its configuration.
+//! A child's stderr: always drained, passed on to `tracing`, with its end kept for error messages,
+//! and with the secrets of its configuration masked.
 //!
 //! A pipe that nobody reads blocks its writer, and an inherited terminal is set to non-blocking by
 //! some children, which breaks its other users.
@@ -46,7 +46,7 @@ pub(crate) async fn drain(server: Arc<str>, mut stderr: impl AsyncRead + Unpin, 
             Ok(read) => read,
         };
         for piece in buffer.get(..read).unwrap_or_default().split_inclusive(|byte| *byte == b'\n') {
-            // What is beyond the limit is read to know a secret that begins before it.
+            // Data beyond the limit is read to recognise a secret that begins before it.
             let room = (limits::STDERR_LINE_BYTES + Redactor::REACH).saturating_sub(line.len());
             line.extend(piece.iter().take(room));
             if piece.ends_with(b"\n") {

@@ -1,4 +1,4 @@
-//! Starting a child below a supervisor, and hearing of it. See [`crate::process::supervisor`].
+//! Starts a child below a supervisor, and receives its reports. See [`crate::process::supervisor`].
 
 use std::io;
 
@@ -74,14 +74,14 @@ pub(super) async fn spawn(
             Err(spawn_error(command, io::Error::from_raw_os_error(number)))
         }
         _ => {
-            // A child may have been started all the same, and have killed it.
+            // A child may still have been started, and have killed it.
             process.kill().await;
             Err(broken(io::Error::other("it ended before it had started the server")))
         }
     }
 }
 
-/// Lets the next process that is started have `file`.
+/// Lets the next process that is started inherit `file`.
 fn inherit(file: impl AsFd) -> io::Result<()> {
     fcntl(file, FcntlArg::F_SETFD(FdFlag::empty()))?;
     Ok(())

@@ -1,4 +1,4 @@
-//! A supervisor as belljar knows it, and what it reports of its child. See
+//! A supervisor as seen by belljar, and its reports on its child. See
 //! [`supervisor`](crate::process::supervisor).
 
 use std::{os::unix::process::ExitStatusExt as _, process::ExitStatus};
@@ -10,7 +10,7 @@ use tokio::{
 
 use crate::process::{orphans::Known, supervisor::report};
 
-/// All that a supervisor ever says, in bytes, with room to spare.
+/// The size of all reports of a supervisor, in bytes, with room to spare.
 pub(super) const REPORT_BYTES: u64 = 256;
 
 /// A supervisor, and what it says of its child.
@@ -24,15 +24,15 @@ pub(super) struct Supervision {
 }
 
 impl Supervision {
-    /// The child's number.
+    /// The child's pid.
     pub(super) fn child(&self) -> Option<u32> {
         self.child
     }
 
-    /// The supervisor has been waited for. How the child ended, if it has said that.
+    /// Waits for the supervisor. Returns how the child ended, if it was reported.
     ///
     /// # Cancellation
-    /// What was read of a line is lost, and the status with it.
+    /// A partly read line is lost, and the status with it.
     pub(super) async fn ended(&mut self) -> Option<ExitStatus> {
         self.known = None;
         if self.status.is_none() {
@@ -42,8 +42,8 @@ impl Supervision {
         self.status
     }
 
-    /// Whether the supervisor has not said how the child ended, which it does when it has ended
-    /// everything below itself: it was killed, most likely by the child.
+    /// Whether the supervisor ended without reporting the child's end, which it does when it has
+    /// ended everything below itself: then it was killed, most likely by the child.
     pub(super) fn was_broken_off(&self) -> bool {
         self.status.is_none()
     }

@@ -1,18 +1,17 @@
 //! The process between belljar and a child, so that nothing of the child outlives belljar.
 //!
-//! belljar can be killed in a way that it cannot notice. What it started must end all the same,
-//! with its helpers, also those that have left its process group. So each child is started by a
-//! small process, belljar's own program in another role, that holds one end of a pipe. When the
-//! other end is closed, belljar is gone, and the supervisor ends everything below itself. (A signal
-//! on the death of the parent would do for the child alone; it is bound to a thread and not to the
-//! process, and it needs unsafe code.)
+//! belljar can be killed in a way that it cannot notice. The processes that it started must then
+//! end too, with their helpers, even those that have left their process group. So each child is
+//! started by a small process, belljar's own program in another role, that holds one end of a pipe.
+//! When the other end is closed, belljar is gone, and the supervisor ends everything below itself.
+//! (A signal on the death of the parent would only reach the child; it is bound to a thread and not
+//! to the process, and it needs unsafe code.)
 //!
-//! On Linux the supervisor adopts what its descendants leave behind, so that a helper that made a
-//! session of its own is found as well. Elsewhere the process group is what can be reached.
+//! On Linux the supervisor adopts the orphans of its descendants, so that a helper with its own
+//! session is found as well. Elsewhere only the process group can be reached.
 //!
-//! The child's pipes are the supervisor's own, passed on, so no byte of the talk goes through it.
-//! It has no other business: it must never write to these pipes, and never end before everything
-//! below it has.
+//! The child's pipes are the supervisor's own, passed on, so the supervisor does not see the
+//! traffic. It must never write to these pipes, and never end before everything below it has.
 
 use std::{
     ffi::OsString,
@@ -46,16 +45,16 @@ use crate::{
 };
 
 /// What belljar writes to the pipe to have everything killed at once. Without it, the end of the
-/// pipe is belljar's end, and the child has the time that it has on a shutdown.
+/// pipe means that belljar ended, and the child has the time of a normal shutdown.
 pub(crate) const KILL: u8 = b'K';
 
-/// How a supervisor says what became of its child: a line each.
+/// The supervisor's reports on its child, one line each.
 pub(crate) mod report {
-    /// It runs, under this number.
+    /// It runs, with this pid.
     pub(crate) const PID: &str = "pid";
-    /// It could not be started; the system's number for why.
+    /// It could not be started; the system's error number.
     pub(crate) const ERROR: &str = "error";
-    /// It has ended, with this status as the system has it.
+    /// It has ended, with this raw status.
     pub(crate) const STATUS: &str = "status";
 }
 
@@ -64,7 +63,7 @@ pub(crate) mod report {
 /// named there, and ends when it returns.
 pub fn supervise(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     match run(arguments.into_iter()) {
-        // As a shell would say it; the whole status is in the report.
+        // As a shell would report it; the whole status is in the report.
         Ok(status) => {
             let code = status.code().or_else(|| Some(128 + status.signal()?));
             code.and_then(|code| u8::try_from(code).ok()).map_or(ExitCode::FAILURE, ExitCode::from)
@@ -74,14 +73,13 @@ pub fn supervise(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 }
 
 fn run(mut arguments: impl Iterator<Item = OsString>) -> io::Result<ExitStatus> {
-    // The environment is the child's own, with its secrets; the memory and the pipes are not for
-    // it.
+    // The environment belongs to the child, with its secrets; the memory and the pipes do not.
     #[cfg(target_os = "linux")]
     nix::sys::prctl::set_dumpable(false)?;
     let (control, report) = (number(arguments.next())?, number(arguments.next())?);
     close_inherited(&[control, report])?;
-    // Nothing below can join another session again, so belljar can tell what came from here. It
-    // also has no terminal, into which a child could type.
+    // Nothing below can join another session again, so belljar can recognise its processes. It also
+    // has no terminal, into which a child could type.
     nix::unistd::setsid()?;
     let control = reopened(control, |path| File::open(path))?;
     let mut report = reopened(report, |path| File::options().write(true).open(path))?;
@@ -90,7 +88,7 @@ fn run(mut arguments: impl Iterator<Item = OsString>) -> io::Result<ExitStatus> 
     nix::sys::prctl::set_child_subreaper(true)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
-        // What ends the group is for the child; it is not for the one who must see to the end.
+        // Signals that end the group are for the child, not for the supervisor.
         let _caught = [SignalKind::terminate(), SignalKind::interrupt(), SignalKind::hangup()].map(signal);
         let mut command = Command::new(program);
         command.args(arguments).stdin(Stdio::inherit()).stdout(Stdio::inherit()).stderr(Stdio::inherit());
@@ -117,8 +115,7 @@ fn number(argument: Option<OsString>) -> io::Result<i32> {
     argument.and_then(|number| number.to_str()?.parse().ok()).filter(|number| *number > 2).ok_or_else(usage)
 }
 
-/// Opens anew what was inherited under a number, and closes what was inherited, so that the child
-/// inherits neither.
+/// Duplicates an inherited descriptor, and closes the original, so that the child inherits neither.
 fn reopened(number: i32, open: impl Fn(&str) -> io::Result<File>) -> io::Result<File> {
     let file = open(&format!("/dev/fd/{number}"))?;
     nix::unistd::close(number)?;
@@ -129,8 +126,7 @@ fn usage() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, "belljar starts this by itself")
 }
 
-/// Lets go of the child's pipes: their ends must be the child's alone, or nobody would notice that
-/// it closed them.
+/// Closes the child's pipes here: otherwise nobody would notice that the child closed them.
 fn give_up_pipes() -> io::Result<()> {
     let nothing = File::options().read(true).write(true).open("/dev/null")?;
     dup2_stdin(&nothing)?;
@@ -180,14 +176,14 @@ async fn watch(mut child: Child, control: File) -> io::Result<ExitStatus> {
     match status {
         Some(status) => Ok(status),
         None => {
-            // It is dead already where all that is below can be found.
+            // It is already dead if everything below can be found.
             let _ = child.start_kill();
             child.wait().await
         }
     }
 }
 
-/// Buries what was adopted, as it dies. The child itself is left to whoever waits for it.
+/// Reaps adopted processes as they die. The child itself is left to its own waiter.
 async fn bury_adopted(child: Option<u32>) {
     let child = child.and_then(|pid| i32::try_from(pid).ok()).map(Pid::from_raw);
     let Ok(mut deaths) = signal(SignalKind::child()) else { return };
@@ -206,7 +202,7 @@ async fn all_gone_within(limit: Duration) {
     }
 }
 
-/// Signals everything below this process, and says how much there was.
+/// Signals everything below this process, and returns how many there were.
 fn signal_all(signal: Signal) -> usize {
     let descendants = descendants();
     for pid in &descendants {
@@ -216,7 +212,7 @@ fn signal_all(signal: Signal) -> usize {
     descendants.len()
 }
 
-/// Everything below this process that is not dead.
+/// Everything below this process that is alive.
 fn descendants() -> Vec<Pid> {
     Table::read().living_below(Pid::this())
 }

@@ -12,7 +12,7 @@ pub(crate) struct Entry {
     pub(crate) session: Pid,
     /// When it was started, in ticks of the system's clock.
     pub(crate) started: u64,
-    /// It has ended, and its parent has not asked how.
+    /// It has ended, and its parent has not waited for it yet.
     pub(crate) is_dead: bool,
 }
 
@@ -48,7 +48,7 @@ impl Table {
     /// One process, read by itself.
     pub(crate) fn entry(pid: Pid) -> Option<Entry> {
         let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-        // The name in parentheses may hold anything, so the rest is what follows the last of them.
+        // The name in parentheses may contain anything, so the rest follows the last closing one.
         let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
         let is_dead = matches!(fields.next()?, "Z" | "X");
         let mut number = || fields.next()?.parse().ok().map(Pid::from_raw);

@@ -1,4 +1,4 @@
-//! Children within walls: the program that a child's `sandbox` asks for is put before its own.
+//! Confined children: the program for a child's `sandbox` is put before the child's own.
 //!
 //! The child is then started as belljar's own program in another role, below the supervisor like
 //! any other. That process builds the walls around itself and becomes the child ([`confine`]), so
@@ -14,9 +14,9 @@ use crate::{
     options::Options,
 };
 
-/// Walls this process in and becomes a child: the program that is named in
-/// [`Options::confiner`](crate::Options::confiner) calls this with what follows the arguments named
-/// there, as the first thing that it does, and ends with what it returns.
+/// Confines this process and becomes a child: the program that is named in
+/// [`Options::confiner`](crate::Options::confiner) calls this first, with what follows the
+/// arguments named there, and ends with its result.
 pub fn confine(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let mut arguments = arguments.into_iter();
     let walls = arguments.next().and_then(|walls| serde_json::from_str::<ChildWalls>(walls.to_str()?).ok());
@@ -27,12 +27,12 @@ pub fn confine(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         },
         _ => "belljar starts this by itself".to_owned(),
     };
-    // If nobody reads it, the exit code still tells.
+    // If nobody reads it, there is still the exit code.
     let _ = writeln!(std::io::stderr(), "{FAILED}{reason}");
     ExitCode::from(EXIT_CODE)
 }
 
-/// The command with which a child is started: its own, or one that walls it in first.
+/// The command with which a child is started: its own, or one that confines it first.
 pub(crate) fn around(command: &StdioCommand, options: &Options) -> Result<StdioCommand, StartError> {
     let Some(sandbox) = &command.sandbox else { return Ok(command.clone()) };
     let refused = |reason: &str| StartError::Sandbox { reason: reason.to_owned() };
@@ -57,8 +57,8 @@ pub(crate) fn around(command: &StdioCommand, options: &Options) -> Result<StdioC
     })
 }
 
-/// Why a child ended during its start: of itself, or because its walls could not be built. A child
-/// that says so falsely is believed, and is not running either way.
+/// Why a child ended during its start: by itself, or because its walls could not be built. A child
+/// can claim the latter falsely, but is not running in either case.
 pub(crate) fn exited(exit: Exit, stderr: Vec<String>) -> StartError {
     let failed = matches!(exit, Exit::Process(status) if status.code() == Some(EXIT_CODE.into()));
     match stderr.iter().rev().find_map(|line| line.strip_prefix(FAILED)) {

@@ -1,12 +1,12 @@
-//! Which instance of a server a call is for, where each instance can serve one thing alone.
+//! Which instance of a server a call is for, if each instance can serve only one thing.
 //!
-//! The key is made of arguments of the call. Those that the tool itself does not declare are
-//! belljar's own: they are added to what callers see of the tool, asked for, and taken out again
-//! before the call is sent.
+//! The key is made of arguments of the call. Those that the tool itself does not declare belong to
+//! belljar: they are added to what callers see of the tool, required, and removed again before the
+//! call is sent.
 //!
-//! A key ends up in the command line, the environment and the folder of a process. So a script's
-//! part in it is a name: it cannot be read as an option, and leads to no other folder. Only what
-//! the owner calls a path may be one, and is judged as such.
+//! A key becomes part of a process's command line, environment and folder. So a script's part in it
+//! is a name: it cannot be read as an option, and leads to no other folder. Only arguments that the
+//! owner calls paths may be paths, and are checked as such.
 
 use std::path::{Component, Path};
 
@@ -23,13 +23,13 @@ use crate::{
     },
 };
 
-/// The longest name that a script may put into a key, in bytes: what file systems take.
+/// The longest name that a script may put into a key, in bytes: the limit of file systems.
 const PART_BYTES: usize = 255;
 /// Names of projects in the description of an argument.
 const NAMES_SHOWN: usize = 12;
 
-/// The key that `arguments` give. Those that `rules` name have been resolved already. A key that is
-/// a path is resolved as a whole: a part of it may be a link. One that is a name leads to no other
+/// The key of `arguments`. Those that `rules` name have been resolved already. A key that is a path
+/// is resolved as a whole: a part of it may be a link. A key that is a name leads to no other
 /// folder than the owner's texts say.
 pub(crate) async fn key(
     spec: &ServerSpec,
@@ -57,8 +57,7 @@ pub(crate) async fn key(
     paths::resolve(&rules.cloned().unwrap_or_default(), base, &affinity.template, key).await
 }
 
-/// Puts the values into the template. Each is checked for itself, and what they make together once
-/// more.
+/// Puts the values into the template. Each is checked separately, and the result once more.
 fn composed(
     server: &str,
     affinity: &Affinity,
@@ -110,15 +109,15 @@ fn problem_of_any(value: &str, longest: usize) -> Option<&'static str> {
 fn problem_of_part(value: &str) -> Option<&'static str> {
     let mut components = Path::new(value).components();
     let is_name = match (components.next(), components.next()) {
-        // What is not the whole of it is a separator at its end.
+        // A separator may only be at the end of the whole key.
         (Some(Component::Normal(name)), None) => name == value,
         _ => false,
     };
     (!is_name || value.contains('\\')).then_some("it must be a name, without '/', '\\' or '..'")
 }
 
-/// Whether the key as a whole is a path by the owner's word: it begins at the root, or with an
-/// argument that is a path.
+/// Whether the key as a whole is a path according to the owner: it begins at the root, or with a
+/// path argument.
 fn is_path(affinity: &Affinity, rules: Option<&PathRules>) -> bool {
     match affinity.pieces().first() {
         Some(KeyPiece::Text(text)) => Path::new(text).has_root(),
@@ -199,8 +198,8 @@ pub(crate) fn own<'a>(affinity: &'a Affinity, tool: &ToolDefinition) -> Vec<&'a 
     affinity.arguments().filter(|name| !declares(tool, name)).collect()
 }
 
-/// The server for one key. Without a key, what would need one is left out: such an instance can
-/// list its tools, and no more is asked of it.
+/// The server for one key. Without a key, parts that need one are left out: such an instance is
+/// only used to list its tools.
 pub(crate) fn instance(spec: &ServerSpec, key: Option<&str>) -> ServerSpec {
     let project = key.and_then(|key| spec.life.projects.as_ref()?.get(key));
     let path = project.and_then(|project| project.path.as_ref()).map(|path| path.to_string_lossy().into_owned());
@@ -211,18 +210,18 @@ pub(crate) fn instance(spec: &ServerSpec, key: Option<&str>) -> ServerSpec {
     })
 }
 
-/// Whether the principal's name stands in what the owner says of a server.
+/// Whether a server's configuration contains the principal's name.
 pub(crate) fn names_principal(spec: &ServerSpec) -> bool {
     spec.life.share == Share::Principal && of_principal(spec, "") != *spec
 }
 
-/// The server for one principal: its name stands where the owner's texts want it.
+/// The server for one principal, with its name inserted.
 pub(crate) fn of_principal(spec: &ServerSpec, principal: &str) -> ServerSpec {
     filled(spec, &|text| Some(text.replace(Share::PLACEHOLDER, principal)))
 }
 
-/// The server with each of the owner's texts as `fill` gives it; what it gives nothing for is left
-/// out.
+/// The server with each of the owner's texts mapped by `fill`; texts for which it returns `None`
+/// are left out.
 fn filled(spec: &ServerSpec, fill: &impl Fn(&str) -> Option<String>) -> ServerSpec {
     let mut spec = spec.clone();
     if let Transport::Stdio(command) = &mut spec.transport {
@@ -278,7 +277,7 @@ mod tests {
     async fn a_key_is_made_of_arguments_and_each_is_asked_for() {
         let two = "{owner}/{name}";
         assert_eq!(key_of(two, None, json!({"owner": "ada", "name": 7})).await.expect("a key"), "ada/7");
-        // What looks like a piece of the template is not taken for one.
+        // A value that looks like a piece of the template is not treated as one.
         let braces = json!({"owner": "{name}", "name": "{owner}"});
         assert_eq!(key_of(two, None, braces).await.expect("a key"), "{name}/{owner}");
         for (arguments, expected) in [
@@ -350,7 +349,7 @@ mod tests {
         }
         assert!(matches!(at("{root}/{name}", "../../etc").await, Err(CallError::Key { .. })));
         assert!(matches!(at("{root}/.{name}", ".").await, Err(CallError::Key { .. })));
-        // Without roots every folder will do, as the folder that it is.
+        // Without roots every folder is allowed, but only as a folder.
         let resolved = key_of(&template, None, json!({"name": "escape"})).await.expect("a key");
         assert_eq!(resolved, root.join("out").to_string_lossy());
     }

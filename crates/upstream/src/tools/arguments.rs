@@ -1,7 +1,7 @@
-//! Single arguments of a call, read and replaced in the text of all of them.
+//! Reads and replaces single arguments in the text of a call's arguments.
 //!
-//! Paths and keys concern few arguments of few servers. The others stay the text that they are: a
-//! tree costs many times as much, and a call may wait for long.
+//! Paths and keys concern few arguments of few servers. The others stay text: a tree takes many
+//! times as much, and a call may wait for long.
 
 use std::{borrow::Cow, fmt};
 
@@ -13,23 +13,23 @@ use serde::{
 };
 use serde_json::{Map, Value, value::RawValue};
 
-/// The arguments of a call, whose values are texts. Of two with one name the last counts, as where
-/// a tree is made.
+/// The arguments of a call, with values as text. If a name occurs twice the last counts, as in a
+/// tree.
 struct Arguments<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
 
-/// Bytes of the values of those arguments that `is_wanted` names.
+/// The size of the values of arguments that `is_wanted` selects.
 pub(crate) fn bytes(text: &JsonText, is_wanted: impl Fn(&str) -> bool) -> usize {
     let arguments = Arguments::of(text).0;
     arguments.iter().filter(|(name, _)| is_wanted(name)).map(|(_, value)| value.get().len()).sum()
 }
 
-/// The trees of those arguments that `is_wanted` names.
+/// The trees of arguments that `is_wanted` selects.
 pub(crate) fn some(text: &JsonText, is_wanted: impl Fn(&str) -> bool) -> Map<String, Value> {
     let arguments = Arguments::of(text).0.into_iter().filter(|(name, _)| is_wanted(name));
     arguments.filter_map(|(name, value)| Some((name.into_owned(), serde_json::from_str(value.get()).ok()?))).collect()
 }
 
-/// The text with `others` in the place of the arguments of their names.
+/// The text with the arguments in `others` replaced.
 pub(crate) fn with(text: &JsonText, others: &Map<String, Value>) -> JsonText {
     let texts: Vec<(&String, Box<RawValue>)> =
         others.iter().filter_map(|(name, value)| Some((name, serde_json::value::to_raw_value(value).ok()?))).collect();
@@ -50,7 +50,7 @@ pub(crate) fn without(text: &JsonText, names: &[&str]) -> JsonText {
 }
 
 impl<'a> Arguments<'a> {
-    /// None, where the text is not that of an object.
+    /// `None` if the text is not an object.
     fn of(text: &'a JsonText) -> Self {
         let mut arguments: Self = serde_json::from_str(text.as_str()).unwrap_or(Self(Vec::new()));
         let mut seen = std::collections::HashSet::new();

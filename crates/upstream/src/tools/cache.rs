@@ -1,9 +1,9 @@
-//! Tool lists on disk, so that a search starts nothing.
+//! Tool lists on disk, so that a search need not start servers.
 //!
-//! A list is found by what it is the list of: the command, its arguments, the names of its
-//! variables, its folder and framing, or the URL, and belljar's version. Only a hash of these is
-//! written, since arguments may be secrets. What is read is foreign text like any other: it is
-//! bounded, and what cannot be used counts as absent.
+//! The key of a list is the server: the command, its arguments, the names of its variables, its
+//! folder and framing, or the URL, and belljar's version. Only a hash of these is written, since
+//! arguments may be secrets. What is read is foreign text: it is bounded, and an unusable file
+//! counts as absent.
 
 use std::{
     io::{self, Read as _, Write as _},
@@ -19,17 +19,17 @@ use tokio_util::task::TaskTracker;
 
 /// The largest file that is read or written.
 const FILE_BYTES: usize = 16 * 1024 * 1024;
-/// The most lists that are kept. The oldest go first.
+/// The most lists that are kept. The oldest are removed first.
 const FILES: usize = 128;
-/// What is older is asked for again when there is an occasion.
+/// Older lists are refreshed when there is an occasion.
 const FRESH: Duration = Duration::from_secs(24 * 60 * 60);
-/// What the names of the files begin with.
+/// The prefix of the files' names.
 const PREFIX: &str = "tools-";
-/// Changes with the shape of the files.
+/// Changes with the format of the files.
 const FORMAT: u64 = 1;
 
-/// What a server is known by on disk: a hash of what it is, since that may hold secrets. A server
-/// inside this process has none.
+/// A server's key on disk: a hash, since its configuration may hold secrets. A server inside this
+/// process has none.
 pub(crate) fn identity(spec: &ServerSpec, version: &str) -> Option<String> {
     let identity = match &spec.transport {
         Transport::Stdio(command) => json!({
@@ -58,14 +58,14 @@ pub(crate) struct Cache {
 }
 
 impl Cache {
-    /// The place in `folder` for the list of `spec`, which belljar of this version reads. A server
-    /// inside this process has none.
+    /// The file in `folder` for the list of `spec`, for this version of belljar. A server inside
+    /// this process has none.
     pub(crate) fn of(folder: &Arc<Dir>, spec: &ServerSpec, version: &str, writes: &TaskTracker) -> Option<Self> {
         let hash = identity(spec, version)?;
         Some(Self { folder: folder.clone(), name: format!("{PREFIX}{hash}.json"), writes: writes.clone() })
     }
 
-    /// The list, if there is one that can be used. Blocks.
+    /// The list, if there is a usable one. Blocks.
     pub(crate) fn read(&self) -> Option<Vec<ToolDefinition>> {
         let file = match self.folder.open(&self.name) {
             Ok(file) => file,
@@ -83,9 +83,9 @@ impl Cache {
         tools
     }
 
-    /// Whether the list was written long ago. Blocks for a moment.
+    /// Whether the list is old. Blocks for a moment.
     pub(crate) fn is_stale(&self) -> bool {
-        // A time in the future is none.
+        // A time in the future is invalid.
         self.written().is_some_and(|time| SystemTime::now().duration_since(time).is_ok_and(|age| age > FRESH))
     }
 
@@ -115,7 +115,7 @@ impl Cache {
         let written = self.write_file(&unfinished, text.as_bytes());
         let replaced = written.and_then(|()| self.folder.rename(&unfinished, &self.folder, &self.name));
         if replaced.is_err() {
-            // It may not be there.
+            // It may not exist.
             let _ = self.folder.remove_file(&unfinished);
         }
         replaced?;

@@ -1,23 +1,23 @@
-//! Where a key leads behind a folder that stands in the owner's own texts: `cwd = "/srv/{key}"`,
-//! `args = ["--project=/srv/{key}"]`.
+//! Paths that a key forms with a folder in the owner's own texts: `cwd = "/srv/{key}"`, `args =
+//! ["--project=/srv/{key}"]`.
 //!
-//! The key is a name there, and a name can be that of a link. So the place is looked up before each
-//! call, and has to lie in the folder that the owner wrote, or where `paths` lets paths lead.
+//! There the key is a name, and a name can be that of a link. So the path is resolved before each
+//! call, and must be in the folder that the owner wrote, or where `paths` allows paths to lead.
 
 use std::path::{Path, PathBuf, is_separator};
 
 use belljar_model::{Affinity, ServerSpec, Transport};
 use serde_json::Value;
 
-/// A folder of the owner's, and what lies in it by the key.
+/// A folder of the owner, and the path in it that the key forms.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Place {
     pub(crate) folder: PathBuf,
     pub(crate) path: PathBuf,
 }
 
-/// All places to which `key`, which is a name, leads in the texts of a server. A text that is a
-/// command of several words may be read as more than one: what is not a folder is not there.
+/// All paths that `key`, which is a name, forms in the texts of a server. A text that is a command
+/// of several words may be read in several ways: folders that do not exist are ignored.
 pub(crate) fn of(spec: &ServerSpec, key: &str) -> Vec<Place> {
     let mut places = Vec::new();
     let Transport::Stdio(command) = &spec.transport else { return places };
@@ -39,8 +39,8 @@ pub(crate) fn of(spec: &ServerSpec, key: &str) -> Vec<Place> {
     places
 }
 
-/// Where a path may begin in what stands before a key: with the text, after whatever ends another
-/// one, and at the root behind an option of one letter.
+/// Where a path may begin in the text before a key: at the start, after anything that ends another
+/// one, and at the root behind a one-letter option.
 fn starts(head: &str) -> impl Iterator<Item = usize> {
     let words = head.char_indices().filter(|(_, character)| ends_path(*character));
     let words = std::iter::once(0).chain(words.map(|(index, character)| index + character.len_utf8()));

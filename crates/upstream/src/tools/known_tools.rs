@@ -1,8 +1,8 @@
-//! What tools a server has, as far as is known: as it listed them last, in this life, an earlier
-//! one, or an earlier process.
+//! The known tools of a server: from its last list, in this life, an earlier one, or an earlier
+//! process.
 //!
-//! All instances of a server share this, so that a tool list is learned once. A list that is the
-//! same as before stays the same allocation: whoever made something of it need not do so again.
+//! All instances of a server share this, so that a tool list is read once. An unchanged list stays
+//! the same allocation: whatever was derived from it remains valid.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ pub(crate) struct KnownTools {
 struct List {
     /// As the server has them.
     own: Tools,
-    /// As callers see them: with the arguments that tell one instance from another.
+    /// As callers see them: with the arguments that select the instance.
     shown: Tools,
 }
 
@@ -36,8 +36,8 @@ impl KnownTools {
         Self { spec, cache, was_read: OnceCell::new(), known: Mutex::default() }
     }
 
-    /// Reads what an earlier process has learned, once. Says whether that is so old that the server
-    /// should be asked.
+    /// Reads an earlier process's list, once. Returns whether it is so old that the server should
+    /// be asked.
     pub(crate) async fn open(&self) -> bool {
         let Some(cache) = &self.cache else { return false };
         let mut is_stale = false;
@@ -68,13 +68,13 @@ impl KnownTools {
                 _ => known.insert(self.shown(tools)).own.clone(),
             }
         };
-        // The same list is written too: it is fresh again.
+        // An unchanged list is written too, as it is fresh again.
         if let Some(cache) = &self.cache {
             cache.write(own);
         }
     }
 
-    /// The arguments without what the tool itself does not know.
+    /// The arguments without those that the tool itself does not have.
     pub(crate) fn without_own(&self, tool: &str, arguments: JsonText) -> JsonText {
         let Some(affinity) = &self.spec.life.affinity else { return arguments };
         match self.of_definition(tool, |definition| affinity::own(affinity, definition)) {
@@ -94,7 +94,7 @@ impl KnownTools {
         self.of_definition(tool, repeats).unwrap_or(false)
     }
 
-    /// Something of a tool's definition, which is not copied: each call asks.
+    /// A part of a tool's definition, without a copy: each call needs it.
     fn of_definition<T>(&self, tool: &str, what: impl FnOnce(&ToolDefinition) -> T) -> Option<T> {
         self.list()?.own.iter().find(|definition| definition.name == tool).map(what)
     }

@@ -1,4 +1,4 @@
-//! Tool lists that earlier processes have left, for who must not start a server.
+//! Tool lists from earlier processes, for code that must not start a server.
 
 use std::{sync::Arc, time::SystemTime};
 
@@ -8,17 +8,16 @@ use tokio_util::task::TaskTracker;
 
 use crate::tools::{affinity, cache::Cache};
 
-/// What a server listed once.
+/// A server's earlier list.
 #[derive(Debug, Clone)]
 pub struct Listed {
     /// The tools as callers see them.
     pub tools: Vec<ToolDefinition>,
-    /// When they were listed last.
+    /// When they were last listed.
     pub at: SystemTime,
 }
 
-/// What belljar of this version has kept of a server's tools in `folder`, if it has something.
-/// Blocks.
+/// The list of a server's tools that this version of belljar has kept in `folder`, if any. Blocks.
 pub fn listed(folder: &Arc<Dir>, spec: &ServerSpec, version: &str) -> Option<Listed> {
     let cache = Cache::of(folder, spec, version, &TaskTracker::new())?;
     let at = cache.written()?;

@@ -1,4 +1,4 @@
-//! What is known of tools, and what single arguments of a call say.
+//! Known tools, and single arguments of calls.
 //!
 //! - `known_tools`: the tools of one server, with `cache` on disk; `listed`: the same without a
 //!   running child

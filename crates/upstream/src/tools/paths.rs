@@ -1,7 +1,7 @@
-//! Arguments that are paths: resolved, and kept where the owner wants them.
+//! Path arguments: resolved, and kept where the owner wants them.
 //!
-//! What is passed on is the resolved path, so that the child opens what was judged. A link that is
-//! made afterwards can still lead elsewhere: this guards against mistakes and misled scripts, not
+//! The resolved path is passed on, so that the child opens what was checked. A link that is made
+//! afterwards can still lead elsewhere: this guards against mistakes and misled scripts, not
 //! against somebody who can write to the folders.
 
 use std::{
@@ -20,8 +20,8 @@ pub const PATH_BYTES: usize = 4096;
 /// Folders that a refusal names.
 const FOLDERS_SHOWN: usize = 5;
 
-/// Resolves each argument that `rules` name, or refuses the call. Relative paths are taken from the
-/// first root, else from `base`.
+/// Resolves each argument that `rules` name, or refuses the call. Relative paths are resolved
+/// against the first root, else `base`.
 ///
 /// # Cancellation
 /// Nothing is changed but `arguments`.
@@ -34,7 +34,7 @@ pub(crate) async fn admit(
         return Ok(());
     }
     let (rules, base, taken) = (rules.clone(), base.map(Path::to_owned), std::mem::take(arguments));
-    // Resolving asks the file system, which may be slow.
+    // Resolving uses the file system, which may be slow.
     let judged = tokio::task::spawn_blocking(move || judge(&rules, base.as_deref(), taken));
     *arguments = match judged.await {
         Ok(judged) => judged?,
@@ -43,7 +43,7 @@ pub(crate) async fn admit(
     Ok(())
 }
 
-/// The arguments with each that `rules` name as a path resolved, as [`admit`] does. Blocks.
+/// The arguments with those that `rules` name as paths resolved, like [`admit`]. Blocks.
 ///
 /// # Errors
 /// A path that is not allowed, or cannot be resolved; too many of them.
@@ -57,7 +57,7 @@ pub(crate) fn resolve_all(
     judge(rules, base, arguments)
 }
 
-/// Refuses paths that have more bytes together than are looked at for one call.
+/// Refuses paths whose total size is above the limit for one call.
 pub(crate) fn refuse_too_many(rules: &PathRules, used: usize) -> Result<(), CallError> {
     if used <= PATHS_BYTES {
         return Ok(());
@@ -76,8 +76,7 @@ fn bytes(value: &Value) -> usize {
     }
 }
 
-/// The one path `text`, which `name` says what it is, as the file system has it, if it is one that
-/// is allowed.
+/// The path `text`, resolved, if it is allowed. `name` describes it in errors.
 pub(crate) async fn resolve(
     rules: &PathRules,
     base: Option<&Path>,
@@ -91,8 +90,8 @@ pub(crate) async fn resolve(
         .map_err(|problem| refusal(name, problem, guidance))
 }
 
-/// Whether each of `places` leads into its folder, or where `rules` let paths lead. `name` says
-/// what the paths are made of.
+/// Checks that each of `places` is in its folder, or where `rules` let paths lead. `name` describes
+/// the paths' source.
 pub(crate) async fn keep_within(rules: Option<&PathRules>, places: Vec<Place>, name: &str) -> Result<(), CallError> {
     if places.is_empty() {
         return Ok(());
@@ -107,7 +106,7 @@ pub(crate) async fn keep_within(rules: Option<&PathRules>, places: Vec<Place>, n
 }
 
 fn leads_within(rules: &PathRules, place: &Place) -> Result<(), String> {
-    // Where there is no folder there is no link in it.
+    // A missing folder contains no link.
     let Ok(folder) = place.folder.canonicalize() else { return Ok(()) };
     let shown = one_line(&place.path.to_string_lossy(), 200);
     let path = real_path(&place.path).map_err(|error| format!("'{shown}' cannot be resolved: {error}"))?;
@@ -147,7 +146,7 @@ fn refusal(argument: &str, problem: String, guidance: Option<String>) -> CallErr
     CallError::Path { argument: argument.to_owned(), problem, guidance }
 }
 
-/// The path as the file system has it, if it is one that is allowed.
+/// The resolved path, if it is allowed.
 fn resolved(rules: &PathRules, base: Option<&Path>, text: &str) -> Result<String, String> {
     let path = plain(text)?;
     let shown = one_line(text, 200);
@@ -205,14 +204,14 @@ pub(crate) fn absolute(text: &str) -> Result<PathBuf, String> {
 /// The path with its links followed, as far as it exists.
 ///
 /// # Errors
-/// A link on the way leads nowhere or in a circle, or somebody may not look.
+/// A link on the way leads nowhere or in a circle, or permission is denied.
 pub fn real_path(path: &Path) -> std::io::Result<PathBuf> {
     for (depth, ancestor) in path.ancestors().enumerate() {
-        // A link that leads nowhere is there, and what is made through it is made where it points.
+        // A dangling link exists, and a file made through it is created at its target.
         let is_there = match ancestor.symlink_metadata() {
             Ok(_) => true,
             Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => false,
-            // Of what nobody may look at, nobody knows that it is not there.
+            // If permission is denied, it may exist.
             Err(error) => return Err(error),
         };
         if is_there || ancestor.parent().is_none() {
