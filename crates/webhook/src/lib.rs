@@ -1,15 +1,15 @@
-//! A message to an address of the owner's, when a call begins to wait for their decision.
+//! Sends a message to an address of the owner when a call begins to wait for their decision.
 //!
-//! It tells and cannot decide: what the address answers is not looked at, beyond whether it took
-//! the message. It is signed, so that whoever gets it can tell it from others; it has arguments of
-//! calls only where the owner says so.
+//! It only informs, and cannot decide: only the status of the answer is looked at. Messages are
+//! signed, so that the receiver can verify them; they contain arguments of calls only if the owner
+//! says so.
 //!
-//! Nothing here ever holds up a run: what is told goes into a bounded queue, and a task sends it, a
-//! few messages at a time, each within bounds of time, size and attempts. What cannot be told is
-//! said in the log and lost. The address is the owner's, so the connection goes wherever their
-//! network leads it; no redirect is followed, and no proxy of the environment is used.
+//! Nothing here ever delays a run: messages go into a bounded queue, and a task sends them, a few
+//! at a time, with bounds on time, size and attempts. A message that cannot be sent is logged and
+//! lost. The address is the owner's, so it may be anywhere in their network; no redirect is
+//! followed, and no proxy of the environment is used.
 //!
-//! `message.rs` is what is said, `signature.rs` proves by whom, `sender.rs` sends it.
+//! `message.rs` composes messages, `signature.rs` signs them, `sender.rs` sends them.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
@@ -27,25 +27,25 @@ use tokio::{sync::mpsc, task::JoinHandle, time::timeout};
 
 pub use signature::{DELIVERY_HEADER, SIGNATURE_HEADER, signature};
 
-/// Questions that may wait to be told.
+/// Questions that may wait to be sent.
 const QUEUE: usize = 256;
 
-/// Where to, and how.
+/// The settings.
 #[derive(Clone)]
 pub struct Settings {
     /// The address.
     pub url: String,
     /// The key of the signature.
     pub secret: String,
-    /// Whether the arguments of calls are told.
+    /// Whether messages contain the arguments of calls.
     pub arguments: bool,
-    /// What belljar calls itself.
+    /// belljar's name in messages.
     pub agent: String,
 }
 
 impl fmt::Debug for Settings {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The rest of an address is as good as a password with many services.
+        // The rest of an address is like a password at many services.
         formatter.debug_struct("Settings").field("arguments", &self.arguments).finish_non_exhaustive()
     }
 }
@@ -61,8 +61,8 @@ pub enum WebhookError {
     Client(reqwest::Error),
 }
 
-/// An address that is told. Its task begins with the first question, and ends when this is dropped
-/// and all is told.
+/// A webhook. Its task begins with the first question, and ends when this is dropped and everything
+/// is sent.
 pub struct Webhook {
     settings: Settings,
     url: Url,
@@ -88,7 +88,7 @@ impl Webhook {
         Ok(Self { settings, url, client, state: Mutex::default() })
     }
 
-    /// Tells that this question was asked, soon. It never waits; a runtime has to be there.
+    /// Queues a message about this question. It never waits; there must be a runtime.
     pub fn tell(&self, question: &Question) {
         let mut state = self.lock();
         if state.is_closed {
@@ -110,7 +110,7 @@ impl Webhook {
         }
     }
 
-    /// Waits until all is told, so long at most. Nothing is told any more.
+    /// Waits at most so long until everything is sent. Further messages are not accepted.
     pub async fn close(&self, patience: Duration) {
         let task = {
             let mut state = self.lock();

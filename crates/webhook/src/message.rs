@@ -1,4 +1,4 @@
-//! What is said: which calls of a run wait, by which rule, why, and until when.
+//! The contents of a message: which calls of a run wait, by which rule, why, and until when.
 
 use std::time::SystemTime;
 

@@ -1,5 +1,5 @@
-//! The task that sends: what begins to wait at one moment is told together, and what fails for now
-//! is tried again.
+//! The task that sends: questions of one moment share a message, and temporary failures are
+//! retried.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -14,20 +14,20 @@ use tokio::{
 
 use crate::{DELIVERY_HEADER, SIGNATURE_HEADER, Settings, message, signature};
 
-/// How long others are waited for that may belong to the same message.
+/// How long to wait for further questions for the same message.
 const GATHER: Duration = Duration::from_millis(200);
-/// Questions that are told together at most.
+/// The most questions in one message.
 const TOGETHER: usize = 100;
-/// Messages that are on their way at one time.
+/// Messages that are being sent at one time.
 const AT_ONCE: usize = 4;
 /// How long the address may take to answer one of them.
 const ANSWER: Duration = Duration::from_secs(5);
-/// After which times one that was not taken is sent again.
+/// The pauses before a failed message is sent again.
 const AGAIN: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(4)];
 
 /// The client: it follows no redirect, and knows no proxy of the environment.
 pub(crate) fn client(agent: &str) -> Result<Client, reqwest::Error> {
-    // The first in this process counts, and any will do.
+    // The first one in this process counts, and any will do.
     let _ = rustls::crypto::ring::default_provider().install_default();
     Client::builder()
         .user_agent(agent)
@@ -39,7 +39,7 @@ pub(crate) fn client(agent: &str) -> Result<Client, reqwest::Error> {
         .build()
 }
 
-/// Sends all that comes, until nobody can tell anything any more.
+/// Sends everything until there are no more senders.
 pub(crate) async fn send_all(
     client: Client,
     url: Url,
@@ -71,7 +71,7 @@ pub(crate) async fn send_all(
     while under_way.join_next().await.is_some() {}
 }
 
-/// How an attempt ended that did not succeed.
+/// How a failed attempt ended.
 struct Failed {
     why: String,
     may_pass: bool,
@@ -103,9 +103,9 @@ async fn attempt(client: &Client, url: &Url, secret: &str, name: &str, body: &[u
         .header(DELIVERY_HEADER, name)
         .header(SIGNATURE_HEADER, signature(secret, seconds, body))
         .body(body.to_vec());
-    // The address says too much: its path is often a secret.
+    // The address must not be shown: its path is often a secret.
     let answer = request.send().await.map_err(|error| Failed { why: why(&error.without_url()), may_pass: true })?;
-    // Nothing that it answers is read.
+    // The body of the answer is not read.
     let status = answer.status();
     if status.is_success() {
         return Ok(());

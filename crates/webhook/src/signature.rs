@@ -1,11 +1,11 @@
-//! What proves that a message is belljar's: a MAC over its time and its bytes.
+//! Proves that a message comes from belljar: a MAC over its time and its bytes.
 
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::Sha256;
 
 /// The header with the signature: `t=SECONDS,v1=HEX`.
 pub const SIGNATURE_HEADER: &str = "belljar-signature";
-/// The header with the name of the message, which is the same in each attempt to deliver it.
+/// The header with the id of the message, which is the same in each attempt to deliver it.
 pub const DELIVERY_HEADER: &str = "belljar-delivery";
 
 /// The value of [`SIGNATURE_HEADER`]: HMAC-SHA256, by this secret, of the seconds since 1970, a dot
