@@ -1,4 +1,4 @@
-//! What a worker process may take, and what it gives up.
+//! What a worker process may use, and what it gives up.
 
 use std::{io, time::Duration};
 
@@ -6,17 +6,17 @@ use crate::BeginError;
 #[cfg(unix)]
 use crate::close_inherited;
 
-/// What a role needs. All else is given up: privileges of programs that it might start, core dumps,
-/// inherited files, and a life longer than its parent's. The system bounds it on Unix; elsewhere
-/// the parent's limits alone count.
+/// What a role needs. Everything else is given up: privileges of programs that it might start, core
+/// dumps, inherited files, and outliving its parent. On Unix the system enforces the bounds;
+/// elsewhere only the parent's limits do.
 #[derive(Debug, Clone, Copy)]
 pub struct Bounds {
     /// Bytes of address space: the program, its stacks and its heap.
     pub memory: Option<u64>,
     /// Open descriptors; stdin, stdout and stderr are three.
     pub descriptors: Option<u64>,
-    /// Processor time for each request, rounded up to whole seconds. A process that takes more is
-    /// ended by the system, also when its parent is too busy to do so.
+    /// Processor time for each request, rounded up to whole seconds. The system ends a process that
+    /// uses more, even if its parent is too busy to do so.
     pub processor_time: Option<Duration>,
 }
 
@@ -77,12 +77,12 @@ impl Bounds {
 fn follow(parent: u32) -> Result<(), BeginError> {
     #[cfg(target_os = "linux")]
     nix::sys::prctl::set_pdeathsig(nix::sys::signal::Signal::SIGKILL).map_err(io::Error::from)?;
-    // It may have ended before it was followed.
+    // It may have ended before the signal was requested.
     let is_there = u32::try_from(nix::unistd::getppid().as_raw()).is_ok_and(|pid| pid == parent);
     if is_there { Ok(()) } else { Err(BeginError::Orphaned) }
 }
 
-/// Lowers a limit for good. One that is lower already stays.
+/// Lowers a limit permanently. A lower existing one stays.
 #[cfg(unix)]
 fn lower(resource: nix::sys::resource::Resource, limit: u64) -> io::Result<()> {
     let (_, hard) = nix::sys::resource::getrlimit(resource)?;

@@ -1,7 +1,7 @@
-//! Frames: a length of four bytes, little-endian, and as many bytes.
+//! Frames: a length of four bytes, little-endian, followed by that many bytes.
 //!
-//! A reader has a limit, and refuses a longer frame before it takes memory for it. Memory grows
-//! with what has really come.
+//! A reader has a limit, and refuses a longer frame before it allocates memory for it. Memory grows
+//! with the bytes that have really come.
 
 use std::io;
 
@@ -41,10 +41,10 @@ impl<W: AsyncWrite + Unpin> FrameWriter<W> {
     /// Writes one frame.
     ///
     /// # Errors
-    /// A frame that no length fits, or a pipe that fails.
+    /// A frame that is too long for its header, or a pipe that fails.
     ///
     /// # Cancellation
-    /// A part of the frame may have been written: nothing can follow it.
+    /// A part of the frame may have been written, so nothing can follow it.
     pub async fn send(&mut self, frame: &[u8]) -> Result<(), FrameError> {
         self.to.write_all(&header(frame)?).await?;
         self.to.write_all(frame).await?;
@@ -65,13 +65,13 @@ impl<R: AsyncRead + Unpin> FrameReader<R> {
         Self { from, max_bytes }
     }
 
-    /// The next frame; `None` when the other side has closed its end between two frames.
+    /// The next frame, or `None` when the other side has closed its end between two frames.
     ///
     /// # Errors
     /// A frame that is too long or ends early, or a pipe that fails.
     ///
     /// # Cancellation
-    /// What was read of a frame is lost: nothing that follows can be understood.
+    /// A partly read frame is lost, and nothing after it can be understood.
     pub async fn receive(&mut self) -> Result<Option<Vec<u8>>, FrameError> {
         let mut header = Vec::with_capacity(HEADER_BYTES);
         (&mut self.from).take(HEADER_BYTES as u64).read_to_end(&mut header).await?;
@@ -89,7 +89,7 @@ pub(crate) fn header(frame: &[u8]) -> Result<[u8; HEADER_BYTES], FrameError> {
     length.map(u32::to_le_bytes).map_err(too_long)
 }
 
-/// The length that a header names; `None` where nothing came.
+/// The length in a header, or `None` if nothing came.
 pub(crate) fn length(header: &[u8], limit: usize) -> Result<Option<usize>, FrameError> {
     if header.is_empty() {
         return Ok(None);
@@ -130,7 +130,7 @@ mod tests {
         let claims_all = u32::MAX.to_le_bytes();
         let refused = FrameReader::new(claims_all.as_slice(), 100).receive().await;
         assert!(matches!(refused, Err(FrameError::TooLong { used: 4_294_967_295, limit: 100 })), "{refused:?}");
-        // Within the limit, memory is taken for what comes.
+        // Within the limit, memory is allocated for what arrives.
         let cut_short = FrameReader::new(claims_all.as_slice(), usize::MAX).receive().await;
         assert!(matches!(cut_short, Err(FrameError::Io(_))), "{cut_short:?}");
     }

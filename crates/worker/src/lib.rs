@@ -4,10 +4,11 @@
 //! Some work cannot be bounded from inside a process: a regular expression over a long text, a
 //! filter that a model wrote. A thread cannot be killed; a process can, and the system bounds its
 //! memory and its processor time. The parent starts a [`Worker`] and exchanges frames of bytes with
-//! it. The child begins its role with [`Role::begin`], which gives up what the role does not need.
+//! it. The child begins its role with [`Role::begin`], which gives up everything that the role does
+//! not need.
 //!
 //! This crate does not know what the frames mean, and neither side trusts the other's: every length
-//! is checked before memory is taken for it, and every wait of the parent has a limit.
+//! is checked before memory is allocated for it, and every wait of the parent has a limit.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]

@@ -1,9 +1,9 @@
-//! A memory cgroup for a worker, where the system lets this process make one.
+//! A memory cgroup for a worker, if the system lets this process create one.
 //!
-//! Limits of a process (`RLIMIT_DATA`) count what it maps; a cgroup counts what it takes. Making
-//! one needs no privileges where part of the tree was delegated: a systemd unit with
-//! `Delegate=memory` and `DelegateSubgroup=`, or a user's own session. Groups in which nobody
-//! else's processes are, and which are not ours, are left alone.
+//! Limits of a process (`RLIMIT_DATA`) count what it maps; a cgroup counts what it uses. Creating
+//! one needs no privileges if a part of the tree was delegated: a systemd unit with
+//! `Delegate=memory` and `DelegateSubgroup=`, or a user's own session. Groups that belong to others
+//! are left alone.
 
 use std::{
     fs::{self, OpenOptions},
@@ -12,11 +12,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// What our groups are called, with the worker's number behind it.
+/// The prefix of our groups, followed by the worker's pid.
 const PREFIX: &str = "belljar-worker-";
 
 /// A memory cgroup with one worker in it. It is removed when this is dropped, if the worker has
-/// ended by then; else when the next one is made.
+/// ended by then; else when the next one is created.
 #[derive(Debug)]
 pub struct MemoryGroup {
     folder: PathBuf,
@@ -29,7 +29,7 @@ pub enum NoMemoryGroup {
     /// The system has no cgroups of version 2, or shows none to this process.
     #[error("this process has no cgroup v2: {0}")]
     NoTree(io::Error),
-    /// Nobody delegated the memory controller.
+    /// The memory controller was not delegated.
     #[error("the memory controller is not delegated to {}", .0.display())]
     NoController(PathBuf),
     /// The system refuses.
@@ -43,13 +43,13 @@ pub enum NoMemoryGroup {
 }
 
 impl MemoryGroup {
-    /// Puts a process into a memory cgroup of its own, in which it can take at most `max` bytes and
-    /// no swap. If it wants more, the system ends it.
+    /// Puts a process into its own memory cgroup, in which it can use at most `max` bytes and no
+    /// swap. If it exceeds that, the system ends it.
     ///
     /// It reads and writes small files of the kernel.
     ///
     /// # Errors
-    /// [`NoMemoryGroup`], where the system lets this process make none.
+    /// [`NoMemoryGroup`], if the system does not let this process create one.
     pub fn join(worker: u32, max: u64) -> Result<Self, NoMemoryGroup> {
         let own = fs::read_to_string("/proc/self/cgroup").map_err(NoMemoryGroup::NoTree)?;
         let own = own.lines().find_map(|line| line.strip_prefix("0::/")).ok_or_else(missing)?;
@@ -59,14 +59,13 @@ impl MemoryGroup {
         Self::join_below(&root.join(own), worker, max)
     }
 
-    /// Below the group of this process, or beside it where the owner of the processes there is the
-    /// same.
+    /// Below the group of this process, or beside it if that has the same owner.
     fn join_below(own: &Path, worker: u32, max: u64) -> Result<Self, NoMemoryGroup> {
         match Self::make(own, worker, max) {
             Ok(made) => Ok(made),
             // A group with processes in it can have no groups with controllers below it. systemd
-            // puts those of a delegated unit into a group of their own (`DelegateSubgroup=`), so
-            // that there is a place for ours beside it.
+            // puts those of a delegated unit into their own group (`DelegateSubgroup=`), so that
+            // there is a place for ours beside it.
             Err(reason) => match own.parent().filter(|parent| is_ours(parent)) {
                 Some(parent) => Self::make(parent, worker, max),
                 None => Err(reason),
@@ -113,7 +112,7 @@ impl MemoryGroup {
 
 impl Drop for MemoryGroup {
     fn drop(&mut self) {
-        // It stays where the process is still ending.
+        // It stays while the process is still ending.
         let _ = fs::remove_dir(&self.folder);
     }
 }
@@ -127,8 +126,8 @@ fn remove_empty(parent: &Path) {
     }
 }
 
-/// Whether a group was given to the user of this process. What belongs to root is the system's,
-/// also for root.
+/// Whether a group was delegated to the user of this process. Groups of root belong to the system,
+/// even for root.
 fn is_ours(group: &Path) -> bool {
     let user = nix::unistd::Uid::effective();
     !user.is_root() && fs::metadata(group).is_ok_and(|metadata| metadata.uid() == user.as_raw())
@@ -154,7 +153,7 @@ mod tests {
         fs::write(folder.join("cgroup.subtree_control"), enabled).expect("a file");
     }
 
-    /// The kernel fills a new group with its files; here they are there before.
+    /// The kernel fills a new group with its files; here they exist before.
     fn with_files_of_worker(parent: &Path, worker: u32) -> PathBuf {
         let folder = parent.join(format!("{PREFIX}{worker}"));
         fs::create_dir(&folder).expect("a folder");

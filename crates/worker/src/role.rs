@@ -1,4 +1,4 @@
-//! The child's side: a process that has taken on its role.
+//! The child's side: a process in its role.
 
 use std::{
     ffi::OsString,
@@ -32,8 +32,8 @@ pub enum BeginError {
 }
 
 impl Role {
-    /// Gives up what the role does not need. To be called first, before there is another thread or
-    /// an open file.
+    /// Gives up what the role does not need. Must be called first, before there is another thread
+    /// or an open file.
     ///
     /// `arguments` are those after [`WorkerProgram::arguments`](crate::WorkerProgram::arguments).
     /// Requests have at most `max_request` bytes.

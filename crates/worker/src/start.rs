@@ -1,8 +1,8 @@
-//! Starting a worker process.
+//! Starts a worker process.
 //!
-//! All of them are started by one thread that lives as long as this process. A worker asks the
-//! system to kill it when its parent dies, and for Linux the parent is the thread that started it:
-//! a runtime's thread may end long before its process does.
+//! One thread that lives as long as this process starts them all. A worker asks the system to kill
+//! it when its parent dies, and on Linux the parent is the thread that started it: a runtime's
+//! thread may end long before its process does.
 
 use std::{ffi::OsString, io, path::PathBuf, process::Stdio, sync::mpsc, thread};
 
@@ -13,13 +13,13 @@ use tokio::{
     sync::oneshot,
 };
 
-/// A program that can be a worker: most often the running one, with the arguments that select its
+/// A program that can be a worker: usually the running one, with the arguments that select its
 /// role.
 #[derive(Debug, Clone)]
 pub struct WorkerProgram {
     /// The program's file.
     pub program: PathBuf,
-    /// What selects the role. The number of the parent process follows, for
+    /// The arguments that select the role. The number of the parent process follows, for
     /// [`Role::begin`](crate::Role::begin).
     pub arguments: Vec<OsString>,
 }
@@ -49,8 +49,7 @@ pub(crate) async fn start(program: &WorkerProgram) -> Result<Child, StartError> 
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .kill_on_drop(true);
-    // Ctrl-C at a terminal is for the program, which ends its workers when it has no more use for
-    // them.
+    // Ctrl-C at a terminal is for the program, which ends its workers when it no longer needs them.
     #[cfg(unix)]
     command.process_group(0);
     let (answer, started) = oneshot::channel();
@@ -70,14 +69,14 @@ struct Order {
     answer: oneshot::Sender<io::Result<Child>>,
 }
 
-/// Gives an order to the thread that starts workers, which is itself started by the first one.
+/// Sends an order to the thread that starts workers, which the first order starts.
 fn hand_over(order: Order) -> io::Result<()> {
     static ORDERS: Mutex<Option<mpsc::Sender<Order>>> = Mutex::new(None);
     let mut orders = ORDERS.lock();
     let sender = match &*orders {
         Some(sender) => sender,
         None => {
-            // Not bounded: callers bound their workers, and an order is taken at once.
+            // Not bounded: callers bound their workers, and an order is handled at once.
             let (sender, received) = mpsc::channel();
             thread::Builder::new().name("belljar-workers".to_owned()).spawn(move || start_all(received))?;
             orders.insert(sender)

@@ -10,7 +10,7 @@ use tokio::{
 
 use crate::{FrameError, FrameReader, FrameWriter, StartError, WorkerProgram, start::start};
 
-/// The most bytes of a worker's stderr that are looked at, when it has ended.
+/// The most bytes of a worker's stderr that are examined after it has ended.
 const STDERR_BYTES: u64 = 4096;
 /// How long a worker that has closed its pipes may take to end.
 const END: Duration = Duration::from_secs(1);
@@ -21,7 +21,7 @@ pub struct Worker {
     process: WorkerProcess,
     requests: FrameWriter<ChildStdin>,
     answers: FrameReader<ChildStdout>,
-    /// Whether each request has had its answer. Otherwise nobody knows what the next frame belongs
+    /// Whether each request has been answered. Otherwise it is unclear what the next frame belongs
     /// to.
     is_in_step: bool,
 }
@@ -33,19 +33,19 @@ pub struct WorkerProcess {
     stderr: Option<ChildStderr>,
 }
 
-/// Why a worker gave no answer. It cannot be asked again.
+/// Why a worker gave no answer. It cannot be used again.
 #[derive(Debug, thiserror::Error)]
 pub enum AskError {
     /// An answer was still missing when the time was over.
     #[error("the worker process had not answered after {limit:?}")]
     TimedOut {
-        /// The time that it had.
+        /// The time limit.
         limit: Duration,
     },
-    /// The process has ended: a limit, a signal, a fault of its own.
+    /// The process has ended: a limit, a signal, or its own fault.
     #[error("the worker process has ended without an answer{}", .status.map(|status| format!(" ({status})")).unwrap_or_default())]
     Ended {
-        /// How it ended, where the system says so.
+        /// How it ended, if the system says so.
         status: Option<ExitStatus>,
         /// The first bytes of its stderr.
         stderr: String,
@@ -53,7 +53,7 @@ pub enum AskError {
     /// The request or the answer is longer than a frame may be.
     #[error(transparent)]
     Frame(FrameError),
-    /// An earlier request was given up or failed.
+    /// An earlier request was abandoned or failed.
     #[error("the worker process has not answered an earlier request")]
     OutOfStep,
 }
@@ -62,8 +62,7 @@ impl Worker {
     /// Starts a worker whose answers have at most `max_answer` bytes.
     ///
     /// # Errors
-    /// The system refuses to start the program. What the program finds wrong by itself shows in the
-    /// first answer.
+    /// The system refuses to start the program. The program's own errors show in the first answer.
     ///
     /// # Cancellation
     /// The process is killed.
@@ -88,7 +87,7 @@ impl Worker {
     /// There is no answer: the worker must be dropped.
     ///
     /// # Cancellation
-    /// The worker cannot be asked again, and must be dropped.
+    /// The worker cannot be used again, and must be dropped.
     pub async fn ask(&mut self, request: &[u8], limit: Duration) -> Result<Vec<u8>, AskError> {
         if !std::mem::replace(&mut self.is_in_step, false) {
             return Err(AskError::OutOfStep);
@@ -108,17 +107,18 @@ impl Worker {
         }
     }
 
-    /// Whether it can be asked.
+    /// Whether it can be used.
     pub fn is_in_step(&self) -> bool {
         self.is_in_step
     }
 
-    /// The number of the process, while it lives.
+    /// Its pid, while it is running.
     pub fn id(&self) -> Option<u32> {
         self.process.id()
     }
 
-    /// The process and its two pipes, for whoever exchanges more than one answer for each request.
+    /// The process and its two pipes, for callers that exchange more than one answer for each
+    /// request.
     pub fn into_parts(self) -> (WorkerProcess, FrameWriter<ChildStdin>, FrameReader<ChildStdout>) {
         (self.process, self.requests, self.answers)
     }
@@ -131,12 +131,12 @@ pub struct WorkerPipes {
     pub stdin: ChildStdin,
     /// What it writes.
     pub stdout: ChildStdout,
-    /// What it complains of. Whoever does not read it holds it up.
+    /// Its stderr. If nobody reads it, the worker blocks.
     pub stderr: ChildStderr,
 }
 
 impl WorkerProcess {
-    /// Starts a worker that is spoken to in another way than a request and an answer at a time.
+    /// Starts a worker that does not exchange one answer for each request.
     ///
     /// # Errors
     /// The system refuses to start the program.
@@ -155,30 +155,30 @@ impl WorkerProcess {
 
     /// Kills the process, unless it has ended by itself.
     pub fn kill(&mut self) {
-        // One that has just ended needs no signal.
+        // A process that has just ended needs no signal.
         let _ = self.child.start_kill();
     }
 
-    /// The number of the process, while it lives.
+    /// Its pid, while it is running.
     pub fn id(&self) -> Option<u32> {
         self.child.id()
     }
 
     /// How a process that has closed its pipes ended, and the first bytes of its stderr. It is
-    /// killed if it goes on. Without a status, not even that has ended it yet.
+    /// killed if it continues. Without a status, even that has not ended it yet.
     pub async fn ended(&mut self) -> (Option<ExitStatus>, String) {
         let mut complaint = Vec::new();
         if let Some(stderr) = self.stderr.take() {
-            // What was read by then is told.
+            // What was read by then is reported.
             let _ = timeout(END, stderr.take(STDERR_BYTES).read_to_end(&mut complaint)).await;
         }
         let status = match timeout(END, self.child.wait()).await {
             Ok(status) => status.ok(),
             Err(_) => {
-                // One that has just ended by itself needs no signal.
+                // A process that has just ended by itself needs no signal.
                 let _ = self.child.start_kill();
-                // One that the system holds in a call ends when that call does, which may take for
-                // ever.
+                // A process that is blocked in a system call ends when that does, which may never
+                // happen.
                 timeout(END, self.child.wait()).await.ok().and_then(Result::ok)
             }
         };
@@ -196,7 +196,8 @@ struct Exchange {
     all_written: bool,
 }
 
-/// Writes the request while the answer is awaited: one that refuses early does not read all of it.
+/// Writes the request while the answer is awaited: a worker that refuses early does not read all of
+/// it.
 async fn exchange(
     requests: &mut FrameWriter<ChildStdin>,
     answers: &mut FrameReader<ChildStdout>,
@@ -209,7 +210,7 @@ async fn exchange(
     };
     match written {
         Err(error @ FrameError::TooLong { .. }) => Err(error),
-        // Why it does not read all of it shows in its answer.
+        // The answer shows why it does not read all of it.
         Err(FrameError::Io(_)) => Ok(Exchange { answer: answer.await?, all_written: false }),
         Ok(()) => Ok(Exchange { answer: answer.await?, all_written: true }),
     }
