@@ -1,4 +1,4 @@
-//! The command line, as clap reads it: the commands, whose arguments lie beside what they do.
+//! The command line: the commands, whose arguments are in their own files.
 
 use std::process::ExitCode;
 
@@ -172,7 +172,7 @@ impl Arguments {
     }
 }
 
-/// Reads the command line. What is wrong with it has been said when this returns an exit code.
+/// Parses the command line. An exit code means that the error has already been printed.
 pub(crate) fn parse() -> Result<Arguments, ExitCode> {
     Arguments::try_parse().map_err(|error| {
         let is_help = error.exit_code() == 0;
@@ -184,15 +184,14 @@ pub(crate) fn parse() -> Result<Arguments, ExitCode> {
             output::print_json(&Outcome::refused(usage(&error.render().to_string())));
         } else {
             // clap prints help to stdout and errors to stderr; if neither can be written to, nobody
-            // is there to be told.
+            // can be told.
             let _ = error.print();
         }
         ExitCode::from(if is_help { 0 } else { 2 })
     })
 }
 
-/// clap's complaint as an error: what is wrong stands in its first paragraph, and what to try after
-/// "tip:".
+/// clap's message as an error: its first paragraph says what is wrong, and "tip:" what to try.
 fn usage(complaint: &str) -> RunError {
     let mut lines = complaint.lines().map(str::trim);
     let message: Vec<&str> = lines.by_ref().take_while(|line| !line.is_empty()).collect();

@@ -1,4 +1,4 @@
-//! Asking the person at the terminal.
+//! Asks the person at the terminal.
 
 use std::{
     fmt::Display,
@@ -10,15 +10,15 @@ use rand::{TryRngCore as _, rngs::OsRng};
 
 use crate::failure::Failure;
 
-/// The codes that are typed are below.
+/// The numbers of which typed codes are made are below this one.
 const CODES: u32 = 10_000;
 
-/// Whether somebody is there who can be asked.
+/// Whether there is a person who can be asked.
 pub(crate) fn can_be_asked() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()
 }
 
-/// Whether a person at the terminal says yes. Whoever cannot be asked has not agreed.
+/// Whether a person at the terminal says yes. If nobody can be asked, nobody has agreed.
 pub(crate) fn agreed(question: impl Display) -> bool {
     if !can_be_asked() {
         return false;
@@ -31,7 +31,7 @@ pub(crate) fn agreed(question: impl Display) -> bool {
         && matches!(answer.trim().to_lowercase().as_str(), "y" | "yes")
 }
 
-/// A code for a person to type, which nobody knows beforehand.
+/// A random code for a person to type.
 pub(crate) fn code() -> Result<String, Failure> {
     let code = OsRng.try_next_u32().map_err(|error| Failure::internal(format!("no code could be made: {error}")))?;
     Ok(format!("{:04}", code % CODES))
@@ -54,8 +54,8 @@ pub(crate) fn types(word: &str, prompt: &str) -> Result<(), Failure> {
     }
 }
 
-/// Waits for the owner to type a code that only this terminal shows, and so to do this. With
-/// `--yes` nobody types, where their configuration allows that.
+/// Waits for the owner to type a code that only this terminal shows, as consent. With `--yes`
+/// nobody types, if their configuration allows that.
 pub(crate) fn owner_agrees(
     yes: bool,
     allow_yes: impl FnOnce() -> Result<bool, Failure>,
@@ -72,12 +72,12 @@ pub(crate) fn owner_agrees(
     Err(Failure::usage("--yes is not allowed here: a person has to type", hint))
 }
 
-/// Throws away what was typed and not read yet: nobody agrees to what they have not seen.
+/// Discards typed text that was not read yet: nobody agrees to what they have not seen.
 pub(crate) fn forget_what_was_typed() {
     #[cfg(target_os = "linux")]
     {
         use nix::sys::termios::{FlushArg, tcflush};
-        // What is not a terminal has nothing that was typed.
+        // Without a terminal there is no typed text.
         let _ = tcflush(io::stdin(), FlushArg::TCIFLUSH);
     }
 }

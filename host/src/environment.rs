@@ -1,4 +1,4 @@
-//! What the process finds around itself: variables, folders, and where its log goes.
+//! The environment of the process: variables, folders, and the destination of its log.
 
 use std::{
     cell::RefCell,
@@ -22,8 +22,8 @@ pub(crate) fn of_children(settings: &ChildrenSettings) -> ChildEnvironment {
     ChildEnvironment::choose(variables, &settings.inherit)
 }
 
-/// Calls `with` with what a configuration may refer to. The variables that it asks for come with
-/// its answer.
+/// Calls `with` with the values that a configuration may refer to. The variables that it reads are
+/// returned with its result.
 pub(crate) fn with_variables<T>(with: impl FnOnce(&Variables<'_>) -> T) -> (T, BTreeMap<String, Option<String>>) {
     let (home, workspace) = (env::home_dir(), env::current_dir().ok());
     let looked_up = RefCell::new(BTreeMap::new());
@@ -41,9 +41,9 @@ pub(crate) fn home() -> Option<PathBuf> {
     env::home_dir()
 }
 
-/// Where daemons may listen, the best place first. Each has to be a folder that is the user's
-/// alone, and anybody can make the one in the temporary folder first; the one below the user's own
-/// state nobody else can.
+/// Where daemons may listen, the best place first. Each must be a folder that belongs to the user
+/// alone. Anybody can create the one in the temporary folder first, but nobody else the one below
+/// the user's own state.
 pub(crate) fn runtime_folders() -> Vec<PathBuf> {
     let runtime = env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|path| path.is_absolute());
     let temporary = env::temp_dir().join(format!("belljar-{}", belljar_daemon::user()));
@@ -55,7 +55,7 @@ pub(crate) fn runtime_folders() -> Vec<PathBuf> {
     folders.into_iter().flatten().collect()
 }
 
-/// Whether the environment asks for commands that do all in their own process.
+/// Whether the environment asks commands to work in their own process.
 pub(crate) fn without_daemon() -> bool {
     env::var_os("BELLJAR_NO_DAEMON").is_some_and(|value| !value.is_empty() && value != "0")
 }
@@ -65,7 +65,7 @@ pub(crate) fn named_config() -> Option<PathBuf> {
     env::var_os("BELLJAR_CONFIG").filter(|path| !path.is_empty()).map(PathBuf::from)
 }
 
-/// The user's own configuration, whether it is there or not.
+/// The user's own configuration, whether it exists or not.
 pub(crate) fn own_config() -> Option<PathBuf> {
     let folder = env::var_os("XDG_CONFIG_HOME").filter(|path| Path::new(path).is_absolute()).map(PathBuf::from);
     let folder = folder.or_else(|| env::home_dir().map(|home| home.join(".config")))?;
@@ -83,21 +83,21 @@ pub(crate) fn settings_folder() -> Option<PathBuf> {
     }
 }
 
-/// Where belljar keeps what it has learned, whether it is there or not.
+/// The folder of what belljar has learned, whether it exists or not.
 pub(crate) fn state_folder() -> Option<PathBuf> {
     let folder = env::var_os("XDG_STATE_HOME").filter(|path| Path::new(path).is_absolute()).map(PathBuf::from);
     let folder = folder.or_else(|| env::home_dir().map(|home| home.join(".local").join("state")))?;
     Some(folder.join("belljar"))
 }
 
-/// Where belljar keeps what it could also find out again, whether it is there or not.
+/// The folder of what belljar could also find out again, whether it exists or not.
 pub(crate) fn cache_folder() -> Option<PathBuf> {
     let folder = env::var_os("XDG_CACHE_HOME").filter(|path| Path::new(path).is_absolute()).map(PathBuf::from);
     let folder = folder.or_else(|| env::home_dir().map(|home| home.join(".cache")))?;
     Some(folder.join("belljar"))
 }
 
-/// The same, opened, and made if need be. One that is somebody else's is not used.
+/// The same, opened, and created if necessary. One that belongs to somebody else is not used.
 pub(crate) fn cache() -> Option<std::sync::Arc<cap_std::fs::Dir>> {
     let path = cache_folder()?;
     belljar_files::own_folder(&path)
@@ -117,13 +117,12 @@ pub(crate) fn own_worker(role: &str) -> Option<WorkerProgram> {
 }
 
 /// A configuration in the current folder. It could start programs, so it is offered and never
-/// loaded unasked.
+/// loaded by default.
 pub(crate) fn config_nearby() -> Option<&'static str> {
     ["belljar.toml", ".mcp.json"].into_iter().find(|name| Path::new(name).is_file())
 }
 
-/// Sends the log to stderr: warnings, or more with `-v`, less with `-q`, or what `BELLJAR_LOG`
-/// says.
+/// Sends the log to stderr: warnings, or more with `-v`, less with `-q`, or as `BELLJAR_LOG` says.
 pub(crate) fn log_to_stderr(verbose: u8, quiet: bool) {
     let level = match verbose {
         0 if quiet => "error",
@@ -142,8 +141,8 @@ pub(crate) fn log_to_stderr(verbose: u8, quiet: bool) {
         .init();
 }
 
-/// What is logged: what `BELLJAR_LOG` says, else `level`. The code of a login, which a library
-/// would log, never is.
+/// What is logged: as `BELLJAR_LOG` says, else `level`. A login's code, which a library would log,
+/// never is.
 pub(crate) fn log_filter(level: &str) -> EnvFilter {
     let filter = EnvFilter::try_from_env("BELLJAR_LOG").unwrap_or_else(|_| EnvFilter::new(level));
     let quiet =

@@ -1,4 +1,4 @@
-//! What ends a command before it has an outcome, and the exit code for it.
+//! An error that ends a command before it has an outcome, and its exit code.
 
 use std::process::ExitCode;
 
@@ -34,7 +34,7 @@ impl Failure {
         self.0.kind
     }
 
-    /// Says what happened, and gives the exit code.
+    /// Prints what happened, and returns the exit code.
     pub(crate) fn report(self, json: bool) -> ExitCode {
         let code = exit_code(&self.0);
         if json {
@@ -87,7 +87,7 @@ pub(crate) fn exit_code_of(kind: ErrorKind) -> ExitCode {
     ExitCode::from(exit_number_of(kind))
 }
 
-/// The number of it, where several are compared.
+/// Its number, to compare several.
 pub(crate) fn exit_number_of(kind: ErrorKind) -> u8 {
     match kind {
         ErrorKind::Usage | ErrorKind::Config => 2,

@@ -1,8 +1,8 @@
-//! What this process does to itself before it reads anything that others may want.
+//! Hardens this process before it reads anything secret.
 //!
 //! Child servers run as the same user, and the system would let them read belljar's environment and
-//! memory through `/proc`, or trace it. This must come first in `main`: what is read later is then
-//! out of their reach.
+//! memory through `/proc`, or trace it. This must come first in `main`, so that everything that is
+//! read later is protected.
 
 use std::{env, ffi::OsStr, io};
 
@@ -11,11 +11,11 @@ use crate::{select, setup};
 /// The variable that leaves the process open to debuggers and profilers of the same user.
 const DEBUGGABLE: &str = "BELLJAR_DEBUGGABLE";
 
-/// What a process of this program is for, as far as it matters here. It is told by the first
+/// The role of a process of this program, as far as it matters here, according to its first
 /// arguments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// Stands between belljar and a child server, and hardens itself.
+    /// Runs between belljar and a child server, and hardens itself.
     Supervisor,
     /// Applies a filter to a value, and hardens itself.
     Filter,
@@ -25,12 +25,12 @@ pub(crate) enum Role {
     Engine,
     /// Checks arguments against schemas, and hardens itself.
     Checker,
-    /// Walls itself in and becomes a child server. It holds nothing that its child does not get,
-    /// and a hidden process could not name its user in a namespace of its own.
+    /// Confines itself and becomes a child server. It has nothing that its child does not get, and
+    /// a hidden process could not name its user in a namespace of its own.
     Confiner,
-    /// Serves commands, and was most often started by one.
+    /// Serves commands, and was usually started by one.
     Daemon,
-    /// What a person or a client has started.
+    /// Started by a person or a client.
     Command,
 }
 
@@ -59,19 +59,19 @@ impl Role {
     }
 }
 
-/// Hides a daemon or a command from others of the same user. A daemon also drops what it inherited
-/// by accident.
+/// Hides a daemon or a command from others of the same user. A daemon also closes files that it
+/// inherited by accident.
 ///
 /// # Errors
-/// What the system says. The process must then not go on.
+/// The system's error. The process must then not continue.
 pub(crate) fn harden(role: Role) -> io::Result<()> {
     let hardens_itself =
         [Role::Supervisor, Role::Filter, Role::ResultFilter, Role::Engine, Role::Checker, Role::Confiner];
     if hardens_itself.contains(&role) {
         return Ok(());
     }
-    // A daemon outlives its starter. Whoever started a command may want it to hold what it passed
-    // on: a lock, or the pipe behind `--config <(…)`.
+    // A daemon outlives its starter. The starter of a command may want it to keep inherited files:
+    // a lock, or the pipe behind `--config <(…)`.
     #[cfg(unix)]
     if role == Role::Daemon {
         belljar_worker::close_inherited(&[])?;
@@ -87,7 +87,7 @@ fn hide() -> io::Result<()> {
     // Opening it reads nothing.
     belljar_sandbox::open_page_map();
     if env::var_os(DEBUGGABLE).is_none_or(|value| value.is_empty() || value == "0") {
-        // It also keeps memory out of core dumps.
+        // This also keeps memory out of core dumps.
         nix::sys::prctl::set_dumpable(false)?;
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! What `--help` says beyond the list of options: examples, and what cannot be seen from an option.
+//! What `--help` shows besides the options: examples, and what an option does not show.
 //!
 //! A paragraph is one line, since clap breaks lines to the width of the terminal.
 

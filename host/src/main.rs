@@ -1,7 +1,8 @@
 //! `belljar`: the command line and the MCP server.
 //!
-//! The only place with command-line arguments, standard output, the environment and exit codes.
-//! What the commands do lives in the crates; here they are set up, asked, and their answers shown.
+//! Only this crate uses command-line arguments, standard output, the environment and exit codes.
+//! The work of the commands is in the crates; here they are set up and called, and their answers
+//! shown.
 
 #![forbid(unsafe_code)]
 
@@ -69,7 +70,7 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
-    // A daemon has no terminal; where it logs is known once its configuration is.
+    // A daemon has no terminal; its log's path is known once its configuration is.
     if !arguments.is_daemon() {
         output::set_quiet(arguments.quiet);
         environment::log_to_stderr(arguments.verbose, arguments.quiet);
@@ -112,7 +113,7 @@ fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
             Command::Login(arguments) => commands::login::login(arguments).await,
         }
     });
-    // A read of stdin that never ends must not hold up the end of the process.
+    // A read of stdin that never ends must not delay the end of the process.
     runtime.shutdown_background();
     code
 }

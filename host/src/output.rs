@@ -1,9 +1,9 @@
-//! Standard output and standard error, and nothing raw that a stranger wrote.
+//! Standard output and standard error, with foreign texts made safe.
 //!
-//! Results go to stdout, all else to stderr. Texts of scripts, children and clients are shown as
-//! `belljar_model::display` says: on one line ([`visible_line`]), or as a block whose further lines
-//! are indented ([`visible`]), so that none of them can move a cursor, change a title or forge a
-//! line of belljar's. Only a result on stdout ([`visible_text`]) keeps its lines as they are.
+//! Results go to stdout, everything else to stderr. Texts of scripts, children and clients are
+//! shown by `belljar_model::display`: on one line ([`visible_line`]), or as a block with further
+//! lines indented ([`visible`]), so that none of them can move a cursor, change a title or forge a
+//! line of belljar. Only a result on stdout ([`visible_text`]) keeps its lines.
 
 use std::{
     borrow::Cow,
@@ -28,26 +28,26 @@ pub(crate) const DIM: Style = Style::new().dimmed();
 pub(crate) const STRONG: Style = Style::new().bold();
 pub(crate) const GOOD: Style = AnsiColor::Green.on_default();
 
-/// Whether the user wants to hear of errors alone. Set once, before anything is said.
+/// Whether the user wants to see errors only. Set once, before anything is printed.
 static QUIET: AtomicBool = AtomicBool::new(false);
 
-/// Keeps to itself what is neither a result nor an error.
+/// Prints only results and errors from now on.
 pub(crate) fn set_quiet(quiet: bool) {
     QUIET.store(quiet, Ordering::Relaxed);
 }
 
-/// Whether the user wants to hear of errors alone.
+/// Whether the user wants to see errors only.
 pub(crate) fn is_quiet() -> bool {
     QUIET.load(Ordering::Relaxed)
 }
 
 /// Prints a line of a result.
 pub(crate) fn print(line: impl Display) {
-    // Whoever closed our stdout does not want to read what is missing.
+    // If our stdout is closed, its reader does not want the rest.
     let _ = writeln!(anstream::stdout(), "{line}");
 }
 
-/// Prints one JSON document on one line, with all that could act on a terminal escaped.
+/// Prints one JSON document on one line, with characters that could act on a terminal escaped.
 pub(crate) fn print_json(value: &impl Serialize) {
     match serde_json::to_string(value) {
         Ok(text) => print(display::json(&text)),
@@ -55,7 +55,7 @@ pub(crate) fn print_json(value: &impl Serialize) {
     }
 }
 
-/// Prints a JSON document that is a text already.
+/// Prints a JSON document that is already text.
 pub(crate) fn print_json_text(text: &str) {
     print(display::json(text));
 }
@@ -65,24 +65,24 @@ pub(crate) fn say(line: impl Display) {
     let _ = writeln!(anstream::stderr(), "{line}");
 }
 
-/// Prints a line to stderr that tells and complains of nothing; none for who wants quiet.
+/// Prints an informative line to stderr, unless the user wants quiet.
 pub(crate) fn remark(line: impl Display) {
     if !is_quiet() {
         say(line);
     }
 }
 
-/// Says that something is so that the user may want to know.
+/// Prints a note that the user may want to know.
 pub(crate) fn note(text: impl Display) {
     remark(format_args!("{HINT}note:{HINT:#} {text}"));
 }
 
-/// Says that something was not done, though the command has done its work.
+/// Prints a warning that something was not done, although the command has done its work.
 pub(crate) fn warn(text: impl Display) {
     say(format_args!("{WARNING}warning:{WARNING:#} {text}"));
 }
 
-/// Says what went wrong, and what to try.
+/// Prints an error, and what to try.
 pub(crate) fn complain(message: &str, hint: Option<&str>) {
     say(format_args!("{ERROR}error:{ERROR:#} {}", visible(message)));
     if let Some(hint) = hint {
@@ -90,7 +90,7 @@ pub(crate) fn complain(message: &str, hint: Option<&str>) {
     }
 }
 
-/// Where the log goes: to stderr, an entry a line.
+/// The destination of the log: stderr, one line per entry.
 pub(crate) struct Log;
 
 impl Write for Log {
@@ -105,9 +105,9 @@ impl Write for Log {
     }
 }
 
-/// How the fields of an entry are written, its message among them: each on one line, since any of
-/// them may hold what a script, a child or a client wrote. What else is in an entry is belljar's
-/// own.
+/// How the fields of an entry are written, including its message: each on one line, since any of
+/// them may contain a text of a script, a child or a client. The rest of an entry comes from
+/// belljar.
 pub(crate) fn log_fields() -> impl for<'writer> FormatFields<'writer> + Send + Sync + 'static {
     debug_fn(|writer, field, value| {
         let text = format!("{value:?}");
@@ -121,8 +121,8 @@ pub(crate) fn log_fields() -> impl for<'writer> FormatFields<'writer> + Send + S
     .delimited(" ")
 }
 
-/// An entry on one line. Colours pass, which are belljar's: [`log_fields`] leaves none in other
-/// texts.
+/// An entry on one line. Colours pass, as they come from belljar: [`log_fields`] removes them from
+/// other texts.
 pub(crate) fn log_line(entry: &str) -> String {
     let (text, end) = entry.strip_suffix('\n').map_or((entry, ""), |text| (text, "\n"));
     let mut line = String::with_capacity(entry.len());
@@ -137,7 +137,7 @@ pub(crate) fn log_line(entry: &str) -> String {
     line + &visible_line(rest) + end
 }
 
-/// What follows an escape character, as far as together they set a colour or a style.
+/// The characters after an escape, as far as they set a colour or a style.
 fn colour(text: &str) -> &str {
     let end = text.find(|character: char| !matches!(character, '[' | ';' | '0'..='9')).unwrap_or(text.len());
     match text.get(..=end) {
@@ -146,13 +146,12 @@ fn colour(text: &str) -> &str {
     }
 }
 
-/// A text of several lines that stands after words of belljar's: its further lines are indented.
+/// A text of several lines after belljar's words, with further lines indented.
 pub(crate) fn visible(text: &str) -> Cow<'_, str> {
     display::block(text, "  ")
 }
 
-/// A text that is all that stands there, a result or what belljar itself wrote: its lines begin
-/// where they begin.
+/// A text on its own, such as a result or a text of belljar, with its lines unchanged.
 pub(crate) fn visible_text(text: &str) -> Cow<'_, str> {
     display::block(text, "")
 }

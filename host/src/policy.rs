@@ -1,5 +1,5 @@
-//! The owner's rules for calls: where they are, and that a mistake in them ends the command before
-//! anything is called.
+//! Finds and reads the owner's rules for calls. A mistake in them ends the command before anything
+//! is called.
 
 use std::{
     path::{Path, PathBuf},
@@ -24,7 +24,7 @@ pub(crate) struct FoundPolicy {
     pub(crate) read: Result<Arc<Policy>, Problems>,
 }
 
-/// Rules, and where they were read.
+/// Rules, and their file.
 pub(crate) struct LoadedPolicy {
     pub(crate) path: PathBuf,
     pub(crate) text: String,
@@ -49,7 +49,7 @@ pub(crate) fn find(path: &Path, config: &Config, variables: &Variables<'_>) -> R
 }
 
 impl FoundPolicy {
-    /// The rules, if they are what rules can be, and name servers that are there.
+    /// The rules, if they are valid and name existing servers.
     pub(crate) fn without_mistakes(self, config: &Config) -> Result<LoadedPolicy, Failure> {
         let Self { path, text, read } = self;
         let policy = read.map_err(|problems| refused(&path, &problems.problems))?;
@@ -66,33 +66,32 @@ impl LoadedPolicy {
     /// Refuses rules that name arguments which the servers did not have when the rules were
     /// written.
     ///
-    /// The lists are those on disk. One that came later than the rules is left out: a server that
-    /// changes must not make the whole file useless. The gateway takes what such a list leaves
-    /// meaningless for unknown, for this server alone.
+    /// The lists are those on disk. A list that is newer than the rules is ignored: a server that
+    /// changes must not make the whole file invalid. The gateway treats conditions that make no
+    /// sense with such a list as unknown, for this server only.
     pub(crate) fn hold_against_lists(&self, servers: &[ServerSpec]) -> Result<(), Failure> {
         let Ok(written) = std::fs::metadata(&self.path).and_then(|file| file.modified()) else { return Ok(()) };
         let lists = self.lists(servers, Some(written));
         self.refuse(&self.compare(servers, |at| lists.get(at)?.as_ref().map(|listed| listed.tools.as_slice())))
     }
 
-    /// What is wrong where rules want the owner to be told by a webhook that there is not.
+    /// The error if rules want a webhook and there is none.
     pub(crate) fn without_webhook(&self, config: &Config) -> Option<Problem> {
         self.policy.wants_webhook().filter(|_| config.approvals.webhook.is_none())
     }
 
-    /// The name under which what the rules pin is kept: where their file is, whichever way leads
-    /// there.
+    /// The name under which pins of the rules are kept: the canonical path of their file.
     pub(crate) fn name(&self) -> String {
         let path = self.path.canonicalize().unwrap_or_else(|_| self.path.clone());
         path.to_string_lossy().into_owned()
     }
 
-    /// What the disk has of the servers that the rules name, if it is not newer than this.
+    /// The disk's lists of the servers in the rules, if they are not newer than this.
     pub(crate) fn lists(&self, servers: &[ServerSpec], until: Option<SystemTime>) -> Vec<Option<Listed>> {
         lists(servers, until, |name| self.policy.names_server(name))
     }
 
-    /// Holds the rules against what is known of each server, by its place.
+    /// Checks the rules against what is known of each server.
     pub(crate) fn compare<'l>(
         &self,
         servers: &'l [ServerSpec],
@@ -112,7 +111,7 @@ impl LoadedPolicy {
     }
 }
 
-/// What the disk has of the servers of these names, if it is not newer than this.
+/// The disk's lists of the servers with these names, if they are not newer than this.
 pub(crate) fn lists(
     servers: &[ServerSpec],
     until: Option<SystemTime>,

@@ -33,21 +33,21 @@ use crate::{
 /// The name of the built-in server, in configurations and in scripts.
 const DEMO: &str = "demo";
 
-/// The configured children, and the limits that go with them.
+/// The configured children, and their limits.
 pub(crate) struct Setup {
     pub(crate) toolbox: Arc<Toolbox>,
     pub(crate) limits: Limits,
     /// How the owner is asked about calls.
     pub(crate) approvals: ApprovalsSettings,
-    /// Who is told of questions to the owner.
+    /// The webhook for questions to the owner.
     pub(crate) told: Told,
     runs: RunsPatch,
 }
 
-/// The first argument of this program in its other role, between belljar and a child.
+/// The first argument of this program as the supervisor between belljar and a child.
 pub(crate) const SUPERVISE: &str = "__supervise";
 
-/// The first argument of this program when it walls itself in and becomes a child.
+/// The first argument of this program when it confines itself and becomes a child.
 pub(crate) const CONFINE: &str = "__confine";
 
 /// The first argument of this program as the process in which scripts run.
@@ -56,14 +56,14 @@ pub(crate) const ENGINE: &str = "__engine";
 /// The first argument of this program as a worker that checks arguments.
 pub(crate) const CHECK: &str = "__check";
 
-/// A configuration, and what it was made of.
+/// A configuration, and its sources.
 pub(crate) struct Loaded {
     pub(crate) config: Config,
-    /// Where it was read; absent for the built-in demo.
+    /// Its path; absent for the built-in demo.
     pub(crate) path: Option<PathBuf>,
-    /// The variables that it refers to, and what they are.
+    /// The variables that it refers to, with their values.
     pub(crate) looked_up: BTreeMap<String, Option<String>>,
-    /// The owner's rules for calls; where there are none, every call is allowed.
+    /// The owner's rules for calls; without any, every call is allowed.
     pub(crate) policy: Option<LoadedPolicy>,
 }
 
@@ -73,8 +73,8 @@ impl Loaded {
         self.config.limits.over(&Limits::default())
     }
 
-    /// The folder in which a daemon runs its servers, where they name none: that of the
-    /// configuration; the home for the user's own.
+    /// The folder in which a daemon runs servers that name none: that of the configuration; the
+    /// home for the user's own.
     pub(crate) fn folder(&self) -> Option<PathBuf> {
         let path = self.path.as_ref()?;
         if environment::own_config().as_ref() == Some(path) {
@@ -115,7 +115,7 @@ pub(crate) fn read(arguments: &ConfigArguments) -> Result<Loaded, Failure> {
     Ok(Loaded { config, path, looked_up, policy })
 }
 
-/// The same for a command that calls tools: its rules must fit what the servers listed when the
+/// The same for a command that calls tools: its rules must fit the servers' lists from when the
 /// rules were written.
 pub(crate) fn read_to_call(arguments: &ConfigArguments) -> Result<Loaded, Failure> {
     let loaded = read(arguments)?;
@@ -125,19 +125,19 @@ pub(crate) fn read_to_call(arguments: &ConfigArguments) -> Result<Loaded, Failur
     Ok(loaded)
 }
 
-/// The belljar.toml that a command changes, whether it is there or not.
+/// The belljar.toml that a command changes, whether it exists or not.
 pub(crate) fn to_change(arguments: &ConfigArguments) -> Result<PathBuf, Failure> {
     let path = arguments.config.clone().or_else(environment::named_config).or_else(environment::own_config);
     path.ok_or_else(|| Failure::usage("there is no home folder", "name a file with --config"))
 }
 
-/// The folder for what is learned from run to run. Without one, nothing is kept, and all else
-/// works.
+/// The folder for what is learned from run to run. Without one, nothing is kept, and everything
+/// else works.
 pub(crate) fn state_folder() -> Option<Dir> {
     folder(environment::state_folder())
 }
 
-/// The same for what cannot do without it.
+/// The same for code that cannot do without it.
 pub(crate) fn needed_state_folder() -> Result<Dir, Failure> {
     let hint = "set XDG_STATE_HOME to a folder of your own";
     let path = environment::state_folder().ok_or_else(|| Failure::usage("there is no home folder", hint))?;
@@ -145,13 +145,13 @@ pub(crate) fn needed_state_folder() -> Result<Dir, Failure> {
         .map_err(|error| Failure::config(format!("the folder {} cannot be used: {error}", path.display()), hint))
 }
 
-/// The folder for the tokens of logins, which is the user's alone.
+/// The folder for the tokens of logins, which belongs to the user alone.
 pub(crate) fn credentials() -> Option<Dir> {
     folder(Some(environment::state_folder()?.join("logins")))
 }
 
-/// A folder of belljar's own, made if need be, and the user's alone. One that is somebody else's is
-/// not used.
+/// A folder of belljar, created if necessary, and private to the user. One that belongs to somebody
+/// else is not used.
 fn folder(path: Option<PathBuf>) -> Option<Dir> {
     let path = path?;
     belljar_files::own_folder(&path)
@@ -190,7 +190,7 @@ impl Setup {
         Self::with(loaded, false)
     }
 
-    /// The same for a process that stays: it asks servers again whose tool lists are old.
+    /// The same for a long-running process: it asks servers with old tool lists again.
     pub(crate) fn to_stay(loaded: Loaded) -> Self {
         Self::with(loaded, true)
     }
@@ -245,7 +245,7 @@ impl Setup {
         Self { toolbox: Arc::new(toolbox), limits, approvals: loaded.config.approvals, told, runs }
     }
 
-    /// Where scripts run, for people who ask; nothing where it is belljar's own process.
+    /// Where scripts run, for people; `None` if it is belljar's own process.
     pub(crate) fn place_of_runs(&self) -> &'static str {
         if self.runs.process == Some(true) { " in a confined process of their own" } else { "" }
     }
@@ -260,20 +260,20 @@ impl Setup {
         Ok(self.gateway_with(self.engine().await?))
     }
 
-    /// The same with an engine that is there.
+    /// The same with an existing engine.
     pub(crate) fn gateway_with(&self, engine: Engine) -> Gateway {
         self.told.of_questions(Gateway::new(self.toolbox.clone(), engine, self.limits.clone()))
     }
 }
 
-/// The name of a configuration: where its file is, whichever way leads there.
+/// The name of a configuration: the canonical path of its file.
 fn name_of(path: Option<&Path>) -> String {
     let path = path.map(|path| path.canonicalize().unwrap_or_else(|_| path.to_owned()));
     path.map(|path| path.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-/// Where runs are kept, as the configuration says. No file is made before there is something to
-/// keep.
+/// Where runs are kept, according to the configuration. No file is created before there is
+/// something to keep.
 fn ledger(settings: &LedgerSettings) -> RunLedger {
     RunLedger {
         ledger: Arc::new(ledger_of(settings)),
@@ -290,8 +290,8 @@ pub(crate) fn ledger_of(settings: &LedgerSettings) -> SqliteLedger {
     SqliteLedger::new(environment::state_folder().as_deref(), options)
 }
 
-/// What runs scripts: a sandbox of this process, or a confined process where the configuration asks
-/// for one.
+/// Runs scripts: a sandbox in this process, or a confined process if the configuration asks for
+/// one.
 pub(crate) async fn engine(runs: &RunsPatch) -> Result<Engine, Failure> {
     if runs.process != Some(true) {
         let sandbox = Sandbox::new(&Image::embedded(), options(runs)).map_err(|error| match error {

@@ -1,18 +1,18 @@
-//! How a process is told to end: Ctrl-C, or SIGTERM from a supervisor or a client. How it is told
-//! to read its configuration again: SIGHUP.
+//! The signals to end a process: Ctrl-C, or SIGTERM from a supervisor or a client. And the one to
+//! read its configuration again: SIGHUP.
 
 use std::future::Future;
 
-/// Ends when the process is told to end.
+/// Completes when the process is told to end.
 ///
-/// Listens from the call on, not from the first poll: so that, when it is called before any child
-/// is started, no signal can end the process and leave a child behind. From then on a signal no
-/// longer ends the process by itself.
+/// It listens from the call on, not from the first poll: if it is called before any child is
+/// started, no signal can end the process and leave a child behind. From then on a signal no longer
+/// ends the process by itself.
 #[cfg(unix)]
 pub(crate) fn told_to_end() -> impl Future<Output = ()> + Send {
     use tokio::signal::unix::{SignalKind, signal};
 
-    // A signal that cannot be listened for ends the process as it always did.
+    // A signal that cannot be handled ends the process as by default.
     let streams = [SignalKind::interrupt(), SignalKind::terminate()].map(|kind| signal(kind).ok());
     async move {
         let [interrupt, terminate] = streams.map(|stream| async move {
@@ -28,7 +28,7 @@ pub(crate) fn told_to_end() -> impl Future<Output = ()> + Send {
     }
 }
 
-/// Ends when the user presses Ctrl-C.
+/// Completes when the user presses Ctrl-C.
 #[cfg(not(unix))]
 pub(crate) fn told_to_end() -> impl Future<Output = ()> + Send {
     async {
@@ -38,15 +38,14 @@ pub(crate) fn told_to_end() -> impl Future<Output = ()> + Send {
     }
 }
 
-/// SIGHUP, for a process in which it means that the configuration is to be read again. Elsewhere it
-/// ends the process, as when a terminal goes away.
+/// SIGHUP, for a process that reads its configuration again. In other processes it ends the
+/// process, as when a terminal goes away.
 #[cfg(unix)]
 pub(crate) struct Reloads(Option<tokio::signal::unix::Signal>);
 
 #[cfg(unix)]
 impl Reloads {
-    /// Listens from now on. Where that is not possible, the signal ends the process as it always
-    /// did.
+    /// Listens from now on. If that is not possible, the signal ends the process as by default.
     pub(crate) fn listen() -> Self {
         use tokio::signal::unix::{SignalKind, signal};
 

@@ -1,4 +1,4 @@
-//! The file of the tokens of `belljar serve --http`, and what a server that runs knows of it.
+//! The file of tokens for `belljar serve --http`, and how a running server follows it.
 
 use std::{
     io::{self, Write as _},
@@ -17,10 +17,10 @@ const UNFINISHED: &str = "http-tokens.json.new";
 const LOCK: &str = "http-tokens.lock";
 /// A token has some 200 bytes, and there are 256 at most.
 const FILE_BYTES: u64 = 256 * 1024;
-/// How often a server looks at the file.
+/// How often a server checks the file.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// The tokens of the file. None where there is no file.
+/// The tokens in the file; none if there is no file.
 pub(crate) fn read(folder: &Dir) -> Result<Tokens, Failure> {
     match belljar_files::read_text(folder, FILE, FILE_BYTES).map_err(|error| unusable(&error.to_string()))? {
         None => Ok(Tokens::default()),
@@ -28,7 +28,7 @@ pub(crate) fn read(folder: &Dir) -> Result<Tokens, Failure> {
     }
 }
 
-/// Changes the file, while no other process does.
+/// Changes the file under a lock.
 pub(crate) fn change<T>(folder: &Dir, change: impl FnOnce(&mut Tokens) -> Result<T, TokenError>) -> Result<T, Failure> {
     let failed = |error: io::Error| unusable(&error.to_string());
     let lock = belljar_files::open(folder, LOCK, OpenOptions::new().write(true).create(true)).map_err(failed)?;
@@ -42,8 +42,8 @@ pub(crate) fn change<T>(folder: &Dir, change: impl FnOnce(&mut Tokens) -> Result
     Ok(changed)
 }
 
-/// The tokens as they are, now and from now on, as long as the future is polled. A file that
-/// becomes unusable lets nobody in.
+/// The tokens, now and from now on, as long as the future is polled. If the file becomes unusable,
+/// nobody is let in.
 pub(crate) fn watch(folder: Dir) -> Result<(watch::Receiver<Arc<Tokens>>, impl Future<Output = ()>), Failure> {
     let (sender, receiver) = watch::channel(Arc::new(read(&folder)?));
     let folder = Arc::new(folder);
@@ -69,7 +69,7 @@ pub(crate) fn watch(folder: Dir) -> Result<(watch::Receiver<Arc<Tokens>>, impl F
     Ok((receiver, watching))
 }
 
-/// Whoever reads meanwhile reads the file as it was.
+/// Concurrent readers see the previous file.
 fn write(folder: &Dir, text: &str) -> io::Result<()> {
     let mut options = OpenOptions::new();
     let mut file = belljar_files::open(folder, UNFINISHED, options.write(true).create(true).truncate(true))?;

@@ -1,4 +1,5 @@
-//! What a configuration says of asking the clients of the MCP server about calls of their runs.
+//! How clients of the MCP server are asked about calls of their runs, according to the
+//! configuration.
 
 use std::sync::Arc;
 
@@ -8,12 +9,12 @@ use belljar_model::LedgerLevel;
 use crate::setup::{self, Loaded};
 
 /// Whether clients of the MCP server can be asked about calls of their runs, and where the
-/// questions lie.
+/// questions are kept.
 #[derive(Clone)]
 pub(crate) struct Asking {
-    /// Where questions lie; nothing where there are no rules that could ask.
+    /// The ledger with the questions, or `None` if there are no rules that could ask.
     pub(crate) ledger: Option<Arc<dyn Ledger>>,
-    /// Whether a run that waits can be put aside: something is kept of it, and it is not in a
+    /// Whether a waiting run can be put aside: its ledger keeps something, and it is not in a
     /// process of its own.
     pub(crate) can_rest: bool,
 }

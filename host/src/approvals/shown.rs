@@ -1,5 +1,5 @@
-//! A question as a person sees it: all of the call, with nothing in it that could act on a terminal
-//! or pass for belljar's own words.
+//! A question as a person sees it: the whole call, with nothing that could act on a terminal or
+//! pass for belljar's own words.
 
 use std::{fmt::Write as _, time::SystemTime};
 
@@ -12,10 +12,10 @@ use serde_json::Value;
 
 use crate::render::count::roughly;
 
-/// What stands before the arguments.
+/// The heading of the arguments.
 const INDENT: &str = "    ";
 
-/// The question, a fact a line. The arguments are those that would be sent, laid out.
+/// The question, one fact a line, with the arguments that would be sent.
 pub(crate) fn shown(question: &Question) -> String {
     let binding = &question.binding;
     let mut text = format!("  call       {}  ({})", line(&binding.tool.to_string()), question.effect);

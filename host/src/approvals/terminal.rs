@@ -1,9 +1,9 @@
-//! The terminal at which a run was started: whoever sits there is asked, one question after the
+//! The terminal at which a run was started: the person there is asked, one question after the
 //! other.
 //!
-//! Yes or no has to be typed out, or `any`: that agrees to any arguments of the tool under the
-//! rule, for the rest of the run. A line that was typed before its question was shown is thrown
-//! away; anything else is asked again, and the end of the input is not an answer.
+//! Yes or no must be typed in full, or `any`: that approves any arguments of the tool under the
+//! rule, for the rest of the run. A line that was typed before its question was shown is discarded;
+//! anything else is asked again, and the end of the input is not an answer.
 
 use std::{
     collections::BTreeSet,
@@ -22,7 +22,7 @@ use tokio::{
 use super::{LOOK_EVERY, new_desk, shown};
 use crate::{consent, failure::Failure, output, setup::Loaded};
 
-/// A terminal that is asked. The questions of its runs are found by its number.
+/// A terminal for questions, which it finds by its number.
 pub(crate) struct TerminalDesk {
     id: u64,
     task: JoinHandle<()>,
@@ -47,7 +47,7 @@ impl TerminalDesk {
 
 impl Drop for TerminalDesk {
     fn drop(&mut self) {
-        // A line that is being read is read to its end by nobody: the process ends before it.
+        // A pending read of a line is abandoned: the process ends before it does.
         self.task.abort();
     }
 }
@@ -62,7 +62,7 @@ async fn look(desk: u64, ledger: Arc<dyn Ledger>) {
         match asked {
             Ok(questions) => {
                 for kept in questions.iter().filter(|kept| seen.insert(kept.question.id)) {
-                    // One may have been answered with another.
+                    // One answer may have decided several.
                     if !is_open(&ledger, kept.question.id).await {
                         continue;
                     }
@@ -78,7 +78,7 @@ async fn look(desk: u64, ledger: Arc<dyn Ledger>) {
     }
 }
 
-/// Whether a question is open, as far as that can be said.
+/// Whether a question is open, as far as that is known.
 async fn is_open(ledger: &Arc<dyn Ledger>, id: QuestionId) -> bool {
     match ledger.question_states(vec![id]).await {
         Ok(states) => states.iter().any(|(_, state)| *state == State::Open),
@@ -86,7 +86,7 @@ async fn is_open(ledger: &Arc<dyn Ledger>, id: QuestionId) -> bool {
     }
 }
 
-/// Asks, until yes, no or any is typed. Whether anybody is there.
+/// Asks until yes, no or any is typed. Returns whether anybody is there.
 async fn ask(desk: u64, ledger: &Arc<dyn Ledger>, kept: &KeptQuestion) -> bool {
     let id = kept.question.id;
     consent::forget_what_was_typed();
@@ -118,7 +118,7 @@ async fn say_unanswered(ledger: &Arc<dyn Ledger>, id: QuestionId) {
     }
 }
 
-/// A line that is typed; nothing at the end of the input.
+/// A typed line, or `None` at the end of the input.
 fn line(prompt: &str) -> Option<String> {
     let mut stderr = anstream::stderr();
     write!(stderr, "{prompt}").and_then(|()| stderr.flush()).ok()?;

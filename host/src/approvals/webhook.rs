@@ -1,4 +1,4 @@
-//! The address of the owner's that is told of questions, if the configuration names one.
+//! The owner's webhook for questions, if the configuration names one.
 
 use std::{sync::Arc, time::Duration};
 
@@ -7,15 +7,15 @@ use belljar_config::WebhookSettings;
 use belljar_gateway::Gateway;
 use belljar_webhook::{Settings, Webhook};
 
-/// How long a process that ends waits for what is to be told.
+/// How long a process that ends waits for unsent messages.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// Who is told of questions: nobody, where the configuration names no address.
+/// The webhook, or `None` if the configuration names no address.
 #[derive(Clone, Default)]
 pub(crate) struct Told(Option<Arc<Webhook>>);
 
 impl Told {
-    /// Whoever the configuration names.
+    /// The webhook of the configuration.
     pub(crate) fn of(settings: Option<&WebhookSettings>) -> Self {
         let Some(WebhookSettings { url, secret, arguments }) = settings.cloned() else { return Self::default() };
         let agent = concat!("belljar/", env!("CARGO_PKG_VERSION")).to_owned();
@@ -28,7 +28,7 @@ impl Told {
         }
     }
 
-    /// The same gateway, whose questions are told.
+    /// The same gateway, which reports its questions.
     pub(crate) fn of_questions(&self, gateway: Gateway) -> Gateway {
         match self.0.clone() {
             Some(webhook) => gateway.with_teller(Arc::new(move |question: &Question| webhook.tell(question))),
@@ -36,7 +36,7 @@ impl Told {
         }
     }
 
-    /// Waits until all is told, within bounds.
+    /// Waits until everything is sent, within bounds.
     pub(crate) async fn close(&self) {
         if let Some(webhook) = &self.0 {
             webhook.close(PATIENCE).await;

@@ -1,4 +1,4 @@
-//! What the arguments of several commands share.
+//! Arguments that several commands share.
 
 use std::{
     path::PathBuf,

@@ -1,4 +1,4 @@
-//! An option for each limit of a run, as the table of limits has them.
+//! An option for each limit of a run, from the table of limits.
 
 use belljar_model::{ByteSize, LimitKind, LimitSpec, LimitsPatch};
 use clap::{Arg, ArgMatches, Args, Command, Error, FromArgMatches, builder::ValueParser, value_parser};
@@ -38,7 +38,7 @@ impl FromArgMatches for LimitArguments {
     }
 }
 
-/// The option of a limit, whose value is read as the number that the table works with.
+/// The option of a limit, whose value is parsed to the table's number.
 fn option(spec: &LimitSpec) -> Arg {
     let (value_name, parser) = match spec.kind {
         LimitKind::Duration => ("DURATION", ValueParser::new(nanoseconds)),

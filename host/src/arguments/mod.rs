@@ -1,5 +1,5 @@
-//! Arguments that several parts of the program share: `common` and `limits` are in those of many
-//! commands, `serve` says where a server listens. All others lie beside their command.
+//! Arguments that several parts of the program share: `common` and `limits` are used by many
+//! commands, `serve` says where a server listens. All others are in the file of their command.
 
 mod common;
 mod limits;

@@ -1,4 +1,4 @@
-//! `serve`: what the command takes, and where it listens.
+//! `serve`: its arguments, and where it listens.
 
 use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
@@ -46,7 +46,7 @@ impl ServeArguments {
     }
 }
 
-/// When a run becomes a task; nothing, where none does.
+/// When a run becomes a task, or `None` if no run does.
 #[derive(Clone, Copy)]
 pub(crate) struct TaskAfter(pub(crate) Option<Duration>);
 

@@ -1,4 +1,4 @@
-//! What one reading of the configuration gave.
+//! What was created from one reading of the configuration.
 
 use std::sync::Arc;
 
@@ -13,24 +13,24 @@ use crate::{
     setup::{Loaded, Setup},
 };
 
-/// What one reading gave. Whoever has it keeps its children alive.
+/// What was created from one reading. Holding it keeps its children alive.
 #[derive(Clone)]
 pub(super) struct Generation {
     pub(super) gateway: Gateway,
-    /// The children, and the limits that go with them.
+    /// The children, and their limits.
     pub(super) setup: Arc<Setup>,
     /// How clients of the MCP server are asked about calls.
     pub(super) asking: Asking,
     /// What clients of the MCP server are told.
     pub(super) instructions: Arc<str>,
-    /// Of the configuration and the version.
+    /// The digest of the configuration and the version.
     pub(super) fingerprint: Arc<str>,
     _in_use: watch::Receiver<()>,
 }
 
 impl Generation {
-    /// The generation of this configuration, none of whose children is started. What comes with it
-    /// is closed when nobody has the generation any more.
+    /// The generation of this configuration, none of whose children is started. Its resources are
+    /// released when nobody holds it any more.
     pub(super) fn new(loaded: Loaded, engine: Engine, profile: Option<&str>) -> (Self, watch::Sender<()>) {
         let (instructions, asking) = (instructions(&loaded).into(), Asking::of(&loaded));
         let fingerprint = daemon::fingerprint(&loaded).into();

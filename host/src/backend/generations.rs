@@ -1,7 +1,7 @@
-//! What a process that stays works with, from one reading of its configuration to the next.
+//! The generations of a long-running process, one for each reading of its configuration.
 //!
-//! A reload makes new children beside those that there are. Runs that have begun go on with theirs,
-//! which are stopped after the last of these runs. A configuration that cannot be used changes
+//! A reload creates new children beside the existing ones. Runs that have begun continue with
+//! theirs, which are stopped after the last of these runs. An invalid configuration changes
 //! nothing.
 
 use std::{sync::Arc, time::Duration};
@@ -49,7 +49,7 @@ struct GenerationsState {
     ending: JoinSet<()>,
 }
 
-/// What a reload leaves as it was: it belongs to the process.
+/// What a reload does not change: it belongs to the process.
 #[derive(PartialEq)]
 struct Fixed {
     runs: RunsPatch,
@@ -75,7 +75,7 @@ impl Fixed {
 }
 
 impl Generations {
-    /// The first generation. `profile` is what the owner calls this entry.
+    /// The first generation. `profile` is the owner's name for this entry.
     pub(crate) async fn begin(
         loaded: Loaded,
         arguments: ConfigArguments,
@@ -96,7 +96,7 @@ impl Generations {
         })
     }
 
-    /// What a request that begins now works with.
+    /// The generation for a request that begins now.
     pub(super) fn current(&self) -> Generation {
         self.state().current.clone()
     }
@@ -106,7 +106,7 @@ impl Generations {
         self.state().current.setup.toolbox.upstream().begin_warm();
     }
 
-    /// Reads the configuration again, for all requests that begin from then on.
+    /// Reads the configuration again, for all later requests.
     pub(crate) async fn reload(&self) -> Result<Reloaded, Failure> {
         let _one = self.reading.lock().await;
         let arguments = self.arguments.clone();
@@ -132,7 +132,7 @@ impl Generations {
         Ok(Reloaded { servers, need_restart })
     }
 
-    /// Stops all children, also those that runs still use.
+    /// Stops all children, including those that runs still use.
     pub(crate) async fn shutdown(&self) {
         self.over.cancel();
         let (setup, mut ending) = {
@@ -155,7 +155,7 @@ impl Generations {
 }
 
 impl Backends for Generations {
-    /// As long as what it does, so do the servers last that it began with.
+    /// A request keeps the servers that it began with alive until it ends.
     fn backend(&self) -> BoxFuture<'_, Result<Box<dyn Backend>, Failure>> {
         std::future::ready(Ok(Box::new(Local::of(self.current())) as Box<dyn Backend>)).boxed()
     }

@@ -1,12 +1,12 @@
-//! What a client is told once, when it connects: what is here, what a run may take, and what is not
-//! plain from the definitions.
+//! What a client is told once, when it connects: the servers, a run's limits, and other things that
+//! the definitions do not say.
 
 use belljar_catalog::namespaces;
 use belljar_model::{Limits, ServerSpec};
 
 use crate::setup::Loaded;
 
-/// Bytes of all servers' names. Whoever has more of them searches.
+/// Bytes of all servers' names. With more servers, a model has to search.
 const NAMES_BYTES: usize = 600;
 
 /// The instructions of a server over the children of this configuration.
@@ -34,7 +34,7 @@ fn of_servers(servers: &[ServerSpec], limits: &Limits) -> String {
     )
 }
 
-/// The same where the owner has rules for calls.
+/// The same if the owner has rules for calls.
 fn with_rules(instructions: &str) -> String {
     format!("{instructions} A call that the owner's rules do not allow throws a PolicyError (server, tool, rule, why).")
 }

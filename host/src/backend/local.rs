@@ -1,4 +1,4 @@
-//! The work done in this process.
+//! Does the work in this process.
 
 use std::sync::Arc;
 
@@ -30,16 +30,16 @@ use crate::{
 /// A backend of this process.
 pub(super) struct Local {
     setup: Arc<Setup>,
-    /// Nothing, until a run needs the engine.
+    /// `None` until a run needs the engine.
     gateway: Option<Gateway>,
     children: Children,
 }
 
-/// Whose the children are.
+/// Who owns the children.
 enum Children {
-    /// This command's, which ends them.
+    /// This command, which ends them.
     Own,
-    /// A generation's, which lasts as long as this.
+    /// A generation, which lives as long as this.
     Shared { _generation: Box<Generation> },
 }
 
@@ -73,7 +73,7 @@ impl Local {
         &self.setup.toolbox
     }
 
-    /// The gateway; it starts the engine where there is none yet.
+    /// The gateway, which starts the engine if there is none yet.
     async fn gateway(&mut self) -> Result<Gateway, Failure> {
         let gateway = match self.gateway.take() {
             Some(gateway) => gateway,
@@ -97,7 +97,7 @@ impl Local {
             Asker::new(asked.principal.as_ref().map(|principal| principal.name.as_str()), asked.client.as_deref());
         let gateway = self.gateway().await?.with_asker(asker);
         let (mut gateway, limits) = limits::of_run(gateway, &self.setup.limits, &asked);
-        // A program that has its own process has no way to go on later, and no origin but the
+        // A program with its own process cannot be resumed later, and has no origin but the
         // library.
         if !(matches!(self.children, Children::Own) && asked.origin == Origin::Daemon) {
             gateway = gateway.with_origin(asked.origin.as_str()).with_approvals(self.approvals(&asked, &work));
@@ -107,7 +107,7 @@ impl Local {
         }
         let mut caller = Caller::new(meanwhile.client);
         if let Some(principal) = &asked.principal {
-            // All that one principal asks takes turns as one client's.
+            // All requests of one principal take turns as one client.
             gateway = gateway.for_client(format!("for {}", principal.name));
             caller = caller.of_principal(&principal.name);
             if let Some(ceiling) = principal.ceiling {
@@ -137,7 +137,7 @@ impl Local {
             (Origin::Run, Work::Script(_)) => approvals::asked_at_command(settings, asked.desk),
             (Origin::Run, Work::Run(_)) => approvals::asked(settings, approvals::at_terminal(asked.desk), true),
             (Origin::Serve, _) => approvals::asked_by_client(settings, asked.desk, asked.asked_with_answer),
-            // What is requested so has no way to go on later.
+            // Such a request cannot be resumed later.
             (Origin::Daemon, _) => approvals::asked(settings, approvals::at_client(asked.desk), false),
         }
     }
@@ -205,7 +205,7 @@ impl Backend for Local {
                 return json(&ServersFigures { days: MEASURED_DAYS, servers: self.toolbox().figures().await });
             }
             if asked.start {
-                // What a server's state is can only be said once it has been asked; why it failed
+                // A server's state is known only after it has been asked; the reason for a failure
                 // is in the state.
                 let upstream = self.toolbox().upstream();
                 let names: Vec<&str> = upstream.names().collect();
@@ -234,7 +234,7 @@ impl Backend for Local {
             drop(gateway);
             if matches!(children, Children::Own) {
                 futures::join!(setup.toolbox.shutdown(), setup.told.close());
-                // The process ends, and its memory with it: freeing a catalogue tool by tool takes
+                // The process ends, and frees its memory: freeing a catalogue tool by tool takes
                 // longer than answering from it.
                 std::mem::forget(setup);
             }

@@ -1,8 +1,8 @@
-//! Who does the work that a command or a client asks for: this process, or the daemon.
+//! Does the work for a command or a client, in this process or in the daemon.
 //!
-//! Whoever asks does not know which. `port.rs` has the traits: a command gets its [`Backend`] from
-//! [`open`], the one place that decides; a server that lasts has [`Backends`], which give it one
-//! for each request. Both take the requests of the daemon's protocol.
+//! The caller does not know which. `port.rs` has the traits: a command gets its [`Backend`] from
+//! [`open`], which alone decides; a long-running server has [`Backends`], which give it one for
+//! each request. Both take the requests of the daemon's protocol.
 //!
 //! `local.rs` does the work in this process, with children of its own or with those of a
 //! generation, which `generations.rs` keeps. `remote.rs` has the daemon do it, and `service.rs` is
@@ -35,7 +35,7 @@ use crate::{
 use local::Local;
 use remote::Remote;
 
-/// Who does the work of a command.
+/// The backend of a command.
 pub(crate) async fn open(loaded: Loaded, choice: NoDaemon) -> Result<Box<dyn Backend>, Failure> {
     Ok(match daemon::reach(&loaded, choice).await? {
         Some(client) => Box::new(Remote::new(client)),

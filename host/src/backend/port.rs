@@ -1,4 +1,4 @@
-//! What a backend does, and what a server that lasts has it from.
+//! The interface of a backend, and its source in a long-running server.
 
 use std::{sync::Arc, time::Duration};
 
@@ -10,14 +10,14 @@ use serde_json::value::RawValue;
 
 use crate::{approvals::Asking, envelope::Isolation, failure::Failure, render::progress::Progress};
 
-/// Ends when nobody waits for the answer any more.
+/// Completes when nobody waits for the answer any more.
 pub(crate) type Cancelled<'a> = BoxFuture<'a, ()>;
 
-/// Does what is asked. One request after the other.
+/// Handles requests, one after the other.
 ///
-/// Dropping a future gives its request up. A run that is cancelled still says what it has done.
+/// Dropping a future abandons its request. A cancelled run still reports what it has done.
 pub(crate) trait Backend: Send {
-    /// Runs a script, or goes on with a run.
+    /// Runs a script, or resumes a run.
     fn execute<'a>(
         &'a mut self,
         asked: Execute,
@@ -25,16 +25,16 @@ pub(crate) trait Backend: Send {
         cancelled: Cancelled<'a>,
     ) -> BoxFuture<'a, Result<Told, Failure>>;
 
-    /// Calls one tool. The answer is what `belljar call --json` prints.
+    /// Calls one tool. The answer is the output of `belljar call --json`.
     fn call<'a>(&'a mut self, asked: Call, cancelled: Cancelled<'a>) -> BoxFuture<'a, Result<Box<RawValue>, Failure>>;
 
-    /// What a call of a tool may change, as decisions take it.
+    /// What a call of a tool may change, for decisions.
     fn effect(&mut self, asked: AskEffect) -> BoxFuture<'_, Result<ToolEffect, Failure>>;
 
     /// Searches the tools.
     fn search(&mut self, asked: Search) -> BoxFuture<'_, Result<Told, Failure>>;
 
-    /// The state of each server, as `belljar servers --json` prints it.
+    /// The state of each server: the output of `belljar servers --json`.
     fn servers<'a>(
         &'a mut self,
         asked: Servers,
@@ -47,24 +47,24 @@ pub(crate) trait Backend: Send {
     /// Where the children are.
     fn isolation(&self) -> Isolation;
 
-    /// Gives back what is held for this command.
+    /// Releases what is held for this command.
     fn close(self: Box<Self>) -> BoxFuture<'static, ()>;
 }
 
-/// Who hears of a run while it goes on, and is asked what children want to know. Only a backend of
-/// this process reaches them.
+/// The client of a run, who hears its progress and answers children's questions. Only a backend of
+/// this process reaches it.
 #[derive(Default)]
 pub(crate) struct Meanwhile {
     pub(crate) follower: Option<Follower>,
     pub(crate) client: Option<Arc<dyn AskClient>>,
 }
 
-/// What a server that lasts has its requests done by.
+/// The source of backends for a long-running server.
 pub(crate) trait Backends: Send + Sync {
-    /// Who does the next request.
+    /// The backend for the next request.
     fn backend(&self) -> BoxFuture<'_, Result<Box<dyn Backend>, Failure>>;
 
-    /// What clients are told of the children.
+    /// The instructions for clients.
     fn instructions(&self) -> Arc<str>;
 
     /// How clients are asked about calls.
@@ -73,13 +73,13 @@ pub(crate) trait Backends: Send + Sync {
     /// How long a run may take.
     fn longest(&self) -> Duration;
 
-    /// Whether what a script logs is heard before its run ends.
+    /// Whether a script's logs are sent before its run ends.
     fn is_heard_meanwhile(&self) -> bool;
 
-    /// The one client that there is can do this, when a child asks.
+    /// What the only client can do, when a child asks.
     fn set_client_abilities(&self, abilities: ClientAbilities);
 
-    /// Reads the configuration again. Nothing, where nobody had read it before.
+    /// Reads the configuration again. Returns `None` if it had not been read before.
     fn reload(&self) -> BoxFuture<'_, Result<Option<Reloaded>, Failure>>;
 
     /// Stops the children of this process.

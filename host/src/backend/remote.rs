@@ -1,4 +1,4 @@
-//! The work done by the daemon, so that this process shares its warm servers with all others.
+//! Has the daemon do the work, so that this process shares its warm servers with all others.
 
 use std::{sync::Arc, time::Duration};
 
@@ -43,8 +43,8 @@ impl Remote {
 }
 
 impl Backend for Remote {
-    /// What a script logs there is not heard before its end, and what children ask of a client does
-    /// not go through the daemon.
+    /// A script's logs in the daemon are not sent before its end, and questions of children do not
+    /// pass through the daemon.
     fn execute<'a>(
         &'a mut self,
         asked: Execute,
@@ -82,13 +82,13 @@ impl Backend for Remote {
         Isolation::Agent
     }
 
-    /// Hanging up cancels at the daemon what has not ended.
+    /// Hanging up cancels unfinished requests at the daemon.
     fn close(self: Box<Self>) -> BoxFuture<'static, ()> {
         std::future::ready(()).boxed()
     }
 }
 
-/// A connection for each request. The configuration is read anew for it: when that or belljar has
+/// A connection for each request. The configuration is read again for it: if that or belljar has
 /// changed, the daemon is replaced, as by any command.
 pub(crate) struct RemoteEachTime {
     config: ConfigArguments,
@@ -98,8 +98,8 @@ pub(crate) struct RemoteEachTime {
 }
 
 impl RemoteEachTime {
-    /// What clients are told, and how they are asked, is that of `loaded`, for as long as this
-    /// process lasts.
+    /// The instructions for clients, and how they are asked, come from `loaded`, for as long as
+    /// this process runs.
     pub(crate) fn new(config: ConfigArguments, loaded: &Loaded) -> Self {
         let longest = loaded.limits().timeout;
         Self { config, instructions: instructions(loaded).into(), asking: Asking::of(loaded), longest }
@@ -138,8 +138,8 @@ impl Backends for RemoteEachTime {
 
     fn set_client_abilities(&self, _: ClientAbilities) {}
 
-    /// Has the daemon read its configuration again, if it runs. One that starts later reads it
-    /// anyway.
+    /// Has the daemon read its configuration again, if it is running. One that starts later reads
+    /// it anyway.
     fn reload(&self) -> BoxFuture<'_, Result<Option<Reloaded>, Failure>> {
         async {
             let place = Place::of(&setup::read_to_call(&self.config)?)?;

@@ -1,4 +1,4 @@
-//! What the daemon does for its clients: the work of a local backend, behind the socket.
+//! The daemon's service: a local backend behind the socket.
 
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ impl Service for GatewayService {
         params: Box<RawValue>,
         cancelled: CancellationToken,
     ) -> Option<BoxFuture<'static, Answer>> {
-        // Whatever is asked goes on with the servers that it began with.
+        // Each request continues with the servers that it began with.
         let local = || {
             let mut current = self.0.current();
             current.gateway = current.gateway.for_client(client.to_string());
@@ -102,7 +102,7 @@ fn said(answer: Result<impl Serialize, Failure>) -> Answer {
     json(&answer.map_err(|failure| daemon::fault_of(&failure))?)
 }
 
-/// A configuration that cannot be used changes nothing, whatever is wrong with it.
+/// An invalid configuration changes nothing, whatever is wrong with it.
 fn reloaded(answer: Result<impl Serialize, Failure>) -> Answer {
     json(&answer.map_err(|failure| DaemonError { code: codes::INVALID_CONFIG, ..daemon::fault_of(&failure) })?)
 }

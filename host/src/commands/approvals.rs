@@ -43,7 +43,7 @@ pub(crate) struct DecideArguments {
     pub(crate) yes: bool,
 }
 
-/// The ledger of this user. What is decided is in it when the command ends.
+/// The ledger of this user. Decisions are in it when the command ends.
 fn ledger() -> SqliteLedger {
     setup::ledger_of(&LedgerSettings::default())
 }
@@ -70,7 +70,7 @@ pub(crate) async fn approvals(arguments: ApprovalsArguments) -> Result<ExitCode,
     Ok(ExitCode::SUCCESS)
 }
 
-/// The questions whose decision somebody waits for, of this run or of all.
+/// The questions that somebody waits for, of this run or of all.
 async fn open(ledger: &SqliteLedger, run: Option<RunId>) -> Result<Vec<KeptQuestion>, Failure> {
     let filter = QuestionFilter { waiting: true, run, ..QuestionFilter::default() };
     ledger.questions(filter).await.map_err(unusable)
@@ -103,25 +103,25 @@ fn as_json(kept: &KeptQuestion) -> Value {
     })
 }
 
-/// Approves what is named, or any arguments of it.
+/// Approves the named calls, or any arguments of them.
 pub(crate) async fn approve(arguments: ApproveArguments) -> Result<ExitCode, Failure> {
     let ApproveArguments { decide: arguments, any_arguments } = arguments;
     decide(&arguments, if any_arguments { Wanted::AnyArguments } else { Wanted::These }).await
 }
 
-/// Denies what is named.
+/// Denies the named calls.
 pub(crate) async fn deny(arguments: DecideArguments) -> Result<ExitCode, Failure> {
     decide(&arguments, Wanted::Denied).await
 }
 
-/// What is to become of the calls that are named.
+/// What happens to the named calls.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Wanted {
     /// They are not sent.
     Denied,
     /// They are sent.
     These,
-    /// They are sent, and all to come that are asked about for the same reason in the same run.
+    /// They are sent, and so are later ones of the same group.
     AnyArguments,
 }
 
@@ -188,7 +188,7 @@ async fn decide(arguments: &DecideArguments, wanted: Wanted) -> Result<ExitCode,
 /// The questions of one run, of one tool, by one rule.
 type Grouped<'q> = Vec<(Group, Vec<&'q KeptQuestion>)>;
 
-/// The questions by what they are asked for, the oldest first.
+/// The questions by group, the oldest first.
 fn grouped(questions: &[KeptQuestion]) -> Grouped<'_> {
     let mut groups: Grouped<'_> = Vec::new();
     for kept in questions {
@@ -201,7 +201,7 @@ fn grouped(questions: &[KeptQuestion]) -> Grouped<'_> {
     groups
 }
 
-/// Shows each question, and says of several that are one.
+/// Shows each question, combined for each group.
 fn show(groups: &Grouped<'_>) {
     for (group, questions) in groups {
         if questions.len() > 1 {
@@ -236,8 +236,8 @@ fn typed(groups: &Grouped<'_>, wanted: Wanted) -> Result<(), Failure> {
     }
 }
 
-/// The questions that a word names: the one of this name, the only open one whose name begins so,
-/// or all that a run asks here.
+/// The questions that a word names: by its full name, by a unique prefix of an open one, or all
+/// that a run asks here.
 async fn named(ledger: &SqliteLedger, word: &str) -> Result<Vec<KeptQuestion>, Failure> {
     if !word.starts_with("r_") {
         let kept = found(ledger, word).await?;
@@ -275,7 +275,7 @@ async fn named(ledger: &SqliteLedger, word: &str) -> Result<Vec<KeptQuestion>, F
     }
 }
 
-/// The question of this name, or the only open one whose name begins so.
+/// The question with this name, or the only open one with this prefix.
 async fn found(ledger: &SqliteLedger, name: &str) -> Result<KeptQuestion, Failure> {
     let parsed = name.parse::<QuestionId>();
     if parsed.is_err() {

@@ -11,15 +11,16 @@ use crate::{
     setup::{self, Loaded},
 };
 
-/// What became of calls that were sent.
+/// What happened to the calls that were sent.
 #[derive(Clone, Copy, clap::ValueEnum)]
 pub(crate) enum Assume {
     Failed,
     Done,
 }
 
-/// Notes the assumption once a person has typed a code, or where `--yes` was given and is allowed.
-/// Whether the run can go on here: one that somebody else asked for goes on when they ask again.
+/// Notes the assumption after a person has typed a code, or if `--yes` was given and is allowed.
+/// Returns whether the run can be resumed here: one of another principal is resumed when they ask
+/// again.
 pub(super) async fn assume(loaded: &Loaded, run: RunId, assumed: Assume, yes: bool) -> Result<bool, Failure> {
     let ledger = setup::ledger_of(&loaded.config.ledger);
     let Some((kept, calls)) = ledger.run(run).await.map_err(unusable)? else {
@@ -34,7 +35,7 @@ pub(super) async fn assume(loaded: &Loaded, run: RunId, assumed: Assume, yes: bo
         Ok(_) => return Err(refused(NotResting::Waits)),
         Err(reason) => return Err(refused(reason)),
     }
-    // Those that were sent after the run was put aside.
+    // Calls that were sent after the run was put aside.
     let is_lost = |call: &&KeptCall| {
         call.state != CallState::Denied
             && call.trusted != Effect::ReadOnly

@@ -42,7 +42,7 @@ pub(crate) struct BenchArguments {
 pub(crate) async fn bench(arguments: BenchArguments) -> Result<ExitCode, Failure> {
     let loaded = setup::read(&arguments.config)?;
     let told_to_end = signals::told_to_end();
-    // A page that cannot be written is told of before it is measured, not after.
+    // An unwritable page is reported before the measurement, not after.
     let page = arguments.html.as_deref().map(Page::open).transpose()?;
     let pace = if arguments.quick { Pace::Quick } else { Pace::Full };
     let subject = subject(loaded, &arguments).await?;
@@ -63,7 +63,7 @@ pub(crate) async fn bench(arguments: BenchArguments) -> Result<ExitCode, Failure
         Some(ended) = measuring.join_next() => Some(ended),
         () = told_to_end => None,
     };
-    // What was under way is gone, processes and folders included, before this one ends.
+    // Everything under way is gone, including processes and folders, before this one ends.
     measuring.shutdown().await;
     progress.end();
     let report = match ended {
@@ -87,7 +87,7 @@ fn finish(report: &Report, page: Option<Page>, json: bool) -> Result<ExitCode, F
     Ok(ExitCode::SUCCESS)
 }
 
-/// What is measured. Nothing is started but what lives in this process.
+/// What is measured. Only servers inside this process are started.
 async fn subject(loaded: Loaded, arguments: &BenchArguments) -> Result<Subject, Failure> {
     let own = |transport: &Transport| !matches!(transport, Transport::BuiltIn(_));
     let names: Vec<(String, bool)> =
@@ -113,7 +113,7 @@ async fn subject(loaded: Loaded, arguments: &BenchArguments) -> Result<Subject, 
     })
 }
 
-/// A command over the same configuration.
+/// A command with the same configuration.
 fn command(command: &str, arguments: &BenchArguments) -> String {
     let mut command = format!("belljar {command}");
     if let Some(config) = &arguments.config.config {
@@ -129,7 +129,7 @@ fn failed(fault: MeasureError) -> Failure {
     Failure::internal(fault.to_string())
 }
 
-/// The file for the page: whole, or not there.
+/// The file for the page, written as a whole.
 struct Page {
     path: PathBuf,
     unfinished: NamedTempFile,
@@ -143,7 +143,7 @@ impl Page {
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt as _;
-            // As any file that a program writes for its user: the umask says who reads it.
+            // Like any file that a program writes for its user: the umask says who can read it.
             options.permissions(std::fs::Permissions::from_mode(0o666));
         }
         if path.is_dir() {

@@ -69,7 +69,7 @@ pub(crate) async fn call(arguments: CallArguments) -> Result<ExitCode, Failure> 
     Ok(seen.error.as_ref().map_or(ExitCode::SUCCESS, |error| failure::exit_code_of(error.kind)))
 }
 
-/// Shows what a filter gave: each value on its own, or with `--json` the answer with them in the
+/// Shows the result of a filter: each value on its own, or with `--json` the answer with them in
 /// place of its value.
 fn show_selected(selected: Selected, answer: &RawValue, json: bool) -> Result<(), Failure> {
     let spared = selected.tokens_spared;
@@ -77,7 +77,7 @@ fn show_selected(selected: Selected, answer: &RawValue, json: bool) -> Result<()
         let mut answer: Map<String, Value> = serde_json::from_str(answer.get())
             .map_err(|error| Failure::internal(format!("the answer cannot be understood: {error}")))?;
         answer.insert("value".to_owned(), selected.into_value());
-        // Whoever selects wants less than all.
+        // A user who selects wants less than everything.
         answer.insert("raw".to_owned(), Value::Null);
         output::print_json(&answer);
     } else {
@@ -87,7 +87,7 @@ fn show_selected(selected: Selected, answer: &RawValue, json: bool) -> Result<()
     Ok(())
 }
 
-/// What is shown of an answer, be it of this process or the daemon's.
+/// The shown parts of an answer, from this process or the daemon.
 #[derive(Deserialize)]
 struct Seen {
     value: Value,

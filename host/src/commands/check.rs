@@ -1,5 +1,4 @@
-//! `belljar check`: the calls that stand in a script, judged. The script is not run, and no server
-//! is started.
+//! `belljar check`: judges the calls in a script. The script is not run, and no server is started.
 
 use std::{path::PathBuf, process::ExitCode};
 
@@ -36,7 +35,7 @@ pub(crate) struct CheckArguments {
 
 /// Characters of arguments that are shown.
 const MAX_SHOWN: usize = 100;
-/// What stands for what is not known before the script runs.
+/// Stands for values that are not known before the script runs.
 const GAP: &str = "…";
 
 pub(crate) async fn check(arguments: CheckArguments) -> Result<ExitCode, Failure> {
@@ -131,7 +130,7 @@ fn show(plan: &ScriptPlan) {
     }
 }
 
-/// A call as a row: where, how sure, which tool, what it may change, and what the rules say.
+/// A call as a row: its position, certainty, tool, effect and verdict.
 fn row(plan: &CallPlan) -> [String; 5] {
     let call = &plan.call;
     let reach = match call.reach {

@@ -63,8 +63,8 @@ pub(crate) struct DaemonOptions {
     pub(crate) json: bool,
 }
 
-/// How long running requests may go on when the daemon is told to end: as long as a tool call may
-/// take, twice.
+/// How long running requests may continue when the daemon is told to end: twice the limit of a tool
+/// call.
 const DRAIN: Duration = Duration::from_secs(60);
 
 pub(crate) async fn daemon(arguments: DaemonArguments) -> Result<ExitCode, Failure> {
@@ -86,7 +86,7 @@ async fn start(config: &ConfigArguments, json: bool) -> Result<ExitCode, Failure
     let loaded = setup::read(config)?;
     let mut client = match daemon::reach_in_any_case(&loaded).await? {
         Some(client) => client,
-        // The built-in demo needs no daemon, and may have one.
+        // The built-in demo does not need a daemon, but may have one.
         None => daemon::start_at(&Place::of(&loaded)?, &loaded).await?,
     };
     show(&mut client, json).await
@@ -146,7 +146,7 @@ async fn reload(config: &ConfigArguments, json: bool) -> Result<ExitCode, Failur
     Ok(ExitCode::SUCCESS)
 }
 
-/// Whether there was one to be stopped. It is gone when this returns.
+/// Stops it, and returns whether there was one. It is gone afterwards.
 async fn stop_running(config: &ConfigArguments) -> Result<bool, Failure> {
     let place = Place::of(&setup::read(config)?)?;
     let connected = Client::connect(&place.address).await;
@@ -185,9 +185,9 @@ async fn show(client: &mut Client, json: bool) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The daemon itself. Whoever started it waits for its one line on stdout.
+/// The daemon itself. The starting process waits for its one line on stdout.
 async fn run(config: &ConfigArguments) -> Result<ExitCode, Failure> {
-    // A daemon that a person starts in a shell leads a group already, and stays where it is.
+    // A daemon that a person starts in a shell already leads a group, and stays there.
     if let Err(error) = detach() {
         tracing::debug!("the daemon stays in the session of its starter: {error}");
     }

@@ -1,4 +1,4 @@
-//! `belljar doctor`: whether everything that belljar needs is there and works.
+//! `belljar doctor`: checks everything that belljar needs.
 
 use std::{
     path::{Path, PathBuf},
@@ -58,7 +58,7 @@ struct Check {
 #[serde(rename_all = "snake_case")]
 enum CheckState {
     Good,
-    /// It works, and not as it could.
+    /// It works, but not as well as it could.
     Warning,
     Bad,
 }
@@ -122,7 +122,7 @@ async fn all(loaded: Loaded, arguments: &DoctorArguments) -> Result<Vec<Check>, 
     Ok(checks)
 }
 
-/// The owner's rules for calls, held against what the servers have just listed.
+/// Checks the owner's rules against the servers' current lists.
 fn rules(found: Option<(PathBuf, Arc<Policy>)>, specs: &[ServerSpec], lists: &[Option<Tools>]) -> Vec<Check> {
     let Some((path, policy)) = found else {
         return vec![Check::good("rules", "none: every call of every tool is allowed")];
@@ -188,7 +188,7 @@ fn limits(limits: &LimitsPatch) -> Check {
     Check::good("limits", if set.is_empty() { "the defaults".to_owned() } else { set.join(", ") })
 }
 
-/// Whether the embedded image loads, and runs what it is given.
+/// Whether the embedded image loads and works.
 async fn image(setup: &Setup) -> Vec<Check> {
     let engine = match setup.engine().await {
         Ok(engine) => engine,
@@ -215,7 +215,7 @@ async fn image(setup: &Setup) -> Vec<Check> {
     std::iter::once(image).chain(memory).collect()
 }
 
-/// What holds the memory of the process in which scripts run, where they have one.
+/// What bounds the memory of the process in which scripts run, if they have one.
 #[cfg(unix)]
 fn memory_of_process(engine: &Engine) -> Option<Check> {
     let Engine::Apart(process) = engine else { return None };
@@ -238,7 +238,7 @@ fn memory_of_process(_engine: &Engine) -> Option<Check> {
     None
 }
 
-/// The folders that belljar keeps things in. None of them is needed: a wrong one is a warning.
+/// The folders that belljar uses. They are optional, so a wrong one is a warning.
 fn folders() -> Vec<Check> {
     let folders = [
         ("state folder", environment::state_folder(), "XDG_STATE_HOME"),
@@ -296,7 +296,7 @@ async fn daemon(loaded: &Loaded, arguments: &DoctorArguments) -> Check {
     }
 }
 
-/// What a server has listed.
+/// A server's list.
 type Tools = Arc<Vec<ToolDefinition>>;
 
 /// Starts each server in this process and lists its tools. The lists are in the order of `specs`.
@@ -344,7 +344,7 @@ fn hint_of_target(name: &str) -> &'static str {
     }
 }
 
-/// What the owner lets a server do beyond what every server may.
+/// What the owner allows a server beyond the default.
 fn trust(spec: &ServerSpec) -> String {
     let is_ours = matches!(spec.transport, Transport::BuiltIn(_));
     let trusted = [

@@ -59,7 +59,7 @@ pub(crate) struct RemoveArguments {
     pub(crate) json: bool,
 }
 
-/// What the copies of a changed configuration are called.
+/// The suffix of copies of a changed configuration.
 const SUFFIX: &str = "before-edit";
 
 pub(crate) fn add(arguments: AddArguments) -> Result<ExitCode, Failure> {

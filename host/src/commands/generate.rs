@@ -1,4 +1,4 @@
-//! `belljar completions` and `belljar man`: what is made from the command line's own definition.
+//! `belljar completions` and `belljar man`, generated from the command line's definition.
 
 use std::{io, path::PathBuf, process::ExitCode};
 

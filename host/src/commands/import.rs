@@ -1,8 +1,8 @@
 //! `belljar import`.
 //!
-//! The user's own files are taken as they are. A file of the current folder was written by whoever
-//! made that folder, and its commands run as the user: it is taken only by its name, or by a yes of
-//! somebody who has seen what is in it.
+//! The user's own files are imported directly. A file in the current folder was written by the
+//! folder's author, and its commands run as the user: it is imported only by its name, or after a
+//! yes of a person who has seen its contents.
 
 use std::{path::PathBuf, process::ExitCode};
 
@@ -33,7 +33,7 @@ pub(crate) struct ImportArguments {
     pub(crate) json: bool,
 }
 
-/// Where servers are taken from.
+/// Where servers are imported from.
 #[derive(Clone)]
 pub(crate) enum ImportFrom {
     Client(Client),
@@ -82,8 +82,8 @@ pub(crate) fn import(arguments: ImportArguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Looks into the files, shows what is in each, and takes what is the user's own, was asked for by
-/// name, or is agreed to.
+/// Reads the files, shows their contents, and imports those that are the user's own, were named, or
+/// are agreed to.
 fn plan(arguments: &ImportArguments, existing: &[String]) -> Result<Plan, Failure> {
     let mut plan = Plan::beside(existing);
     let look = |plan: &Plan, source| environment::with_variables(|variables| plan.look(source, variables)).0;
@@ -98,8 +98,7 @@ fn plan(arguments: &ImportArguments, existing: &[String]) -> Result<Plan, Failur
     let is_named = matches!(arguments.from, Some(ImportFrom::File(_)));
     for source in sources {
         let found = look(&plan, source);
-        // A file that was asked for by name has to be one that can be read; one that is merely
-        // there may be anything.
+        // A named file must be readable; an unnamed one may be anything.
         if is_named && let Err(error) = &found.items {
             return Err(Failure::from(RunError::new(ErrorKind::Config, error.to_string())));
         }
@@ -126,7 +125,7 @@ fn is_agreed_to(found: &Found) -> bool {
     !found.is_empty() && consent::agreed(render::import::question(found))
 }
 
-/// The files that are there: the user's own, and those of the project in the current folder.
+/// The existing files: the user's own, and those of the project in the current folder.
 fn sources(clients: &[Client]) -> (Vec<Source>, Vec<Source>) {
     let (home, settings) = (environment::home(), environment::settings_folder());
     let folders = Folders { home: home.as_deref(), settings: settings.as_deref() };

@@ -1,4 +1,4 @@
-//! One module per command: ask the crates, show the answer, choose the exit code.
+//! One module per command: it calls the crates, shows the answer, and chooses the exit code.
 
 pub(crate) mod approvals;
 mod assume;

@@ -13,11 +13,10 @@ use crate::{failure::Failure, output};
 
 /// Bytes of a recording: three of the largest answers, or thousands of small ones.
 pub(super) const MAX_BYTES: ByteSize = ByteSize::mib(16);
-/// Bytes of a fixture, which has the same as a text.
+/// Bytes of a fixture, which has the same content as text.
 pub(super) const MAX_FIXTURE_BYTES: ByteSize = ByteSize::mib(64);
 
-/// A file that does not exist yet, into which a recording is to go. It is made before the run, so
-/// that a run is not made for nothing.
+/// A new file for a recording. It is created before the run, so that the run is not made in vain.
 pub(super) struct RecordingFile {
     path: PathBuf,
     folder: Dir,
@@ -25,7 +24,7 @@ pub(super) struct RecordingFile {
 }
 
 impl RecordingFile {
-    /// Finds the folder, and sees that nothing is there that would be overwritten.
+    /// Opens the folder, and checks that nothing would be overwritten.
     pub(super) fn new(path: &Path) -> Result<Self, Failure> {
         let hint = "name a file that does not exist yet, in a folder that does";
         let name = path.file_name().ok_or_else(|| Failure::usage(format!("{} names no file", path.display()), hint))?;
@@ -48,7 +47,7 @@ impl RecordingFile {
         &self.path
     }
 
-    /// Writes the recording, for its owner alone, and says so.
+    /// Writes the recording, readable by its owner only, and reports it.
     pub(super) fn write(&self, recorded: Option<&Recorded>) -> Result<(), Failure> {
         let path = self.path.display();
         let bytes = match recorded {
@@ -68,15 +67,15 @@ impl RecordingFile {
         Ok(())
     }
 
-    /// Writes a fixture, and says so.
+    /// Writes a fixture, and reports it.
     pub(super) fn write_fixture(&self, text: &str) -> Result<(), Failure> {
         self.write_bytes(text.as_bytes())?;
         output::note(format_args!("written: belljar test {}", self.path.display()));
         Ok(())
     }
 
-    /// The way from this file's folder to another file, as a fixture names its script: with
-    /// slashes, and the same in every checkout.
+    /// The relative path from this file's folder to another file, as a fixture names its script:
+    /// with slashes, and the same in every checkout.
     pub(super) fn way_to(&self, other: &Path) -> Result<String, Failure> {
         let unusable = |error: &dyn std::fmt::Display| {
             Failure::usage(format!("{} cannot be named in the fixture: {error}", other.display()), "name a file")
@@ -97,7 +96,7 @@ impl RecordingFile {
         Ok(names.join("/"))
     }
 
-    /// Writes these bytes, for their owner alone.
+    /// Writes these bytes, readable by the owner only.
     pub(super) fn write_bytes(&self, bytes: &[u8]) -> Result<(), Failure> {
         let mut options = OpenOptions::new();
         options.write(true).create_new(true);

@@ -80,7 +80,7 @@ struct Done {
 
 enum Action {
     Tool(ToolPath),
-    /// A script, and the limits that it asks for.
+    /// A script, and its requested limits.
     Script(String, Box<LimitsPatch>),
 }
 
@@ -92,7 +92,7 @@ impl Action {
                 Refusal::validation(fault.to_string(), "'action' is SERVER.TOOL or execute_code")
             });
         }
-        /// What the parameters of a script are.
+        /// The parameters of a script.
         #[derive(Deserialize)]
         #[serde(deny_unknown_fields)]
         struct Params {
@@ -141,7 +141,7 @@ async fn carry_out(arguments: &RequestArguments, asked: &Request, begun: Instant
     Ok(Done { value, effect, mcp_name: action.mcp_name().to_owned(), isolation_used })
 }
 
-/// Does it, and does it again where that is allowed.
+/// Executes it, and repeats it if that is allowed.
 async fn attempts(
     backend: &mut dyn Backend,
     asked: &Request,
@@ -153,30 +153,30 @@ async fn attempts(
         let left = asked.timeout().saturating_sub(begun.elapsed());
         match once(backend, asked, action, left).await? {
             Ok(done) => return Ok(done),
-            // What is wrong with a request stays wrong.
+            // A wrong request stays wrong.
             Err(error) if retries > 0 && matches!(error.kind, ErrorKind::Tool | ErrorKind::Busy) => retries -= 1,
             Err(error) => return Err(Refusal::of_kind(error.kind, error.message, error.hint)),
         }
     }
 }
 
-/// What a call of the tool may change, as decisions take it; or why there is no such tool.
+/// What a call of the tool may change, for decisions; or why there is no such tool.
 async fn effect(backend: &mut dyn Backend, path: &ToolPath) -> Result<Result<Effect, SeenError>, Refusal> {
     Ok(match backend.effect(AskEffect { tool: path.clone() }).await? {
         ToolEffect { error: Some(error), .. } => Err(parsed(&error)?),
-        // Nobody has said anything of the tool.
+        // Nobody has said anything about the tool.
         ToolEffect { effect, error: None } => Ok(effect.unwrap_or(Effect::External)),
     })
 }
 
-/// Does it once, if the request allows what it may change.
+/// Executes it once, if the request allows its effect.
 async fn once(
     backend: &mut dyn Backend,
     asked: &Request,
     action: &Action,
     left: Duration,
 ) -> Result<Result<(Value, Option<Effect>), SeenError>, Refusal> {
-    // Whoever gives up drops this.
+    // Giving up drops this.
     let never = std::future::pending().boxed();
     let (effect, answer) = match action {
         Action::Tool(path) => {

@@ -88,7 +88,7 @@ pub(crate) async fn run(arguments: RunArguments) -> Result<ExitCode, Failure> {
     executed(loaded, arguments.daemon, asked, recording, arguments.json).await
 }
 
-/// Goes on with a run that waits for decisions.
+/// Resumes a run that waits for decisions.
 pub(crate) async fn resume(arguments: ResumeArguments) -> Result<ExitCode, Failure> {
     let loaded = setup::read_to_call(&arguments.config)?;
     if let Some(assumed) = arguments.assume
@@ -100,7 +100,7 @@ pub(crate) async fn resume(arguments: ResumeArguments) -> Result<ExitCode, Failu
     executed(loaded, arguments.daemon, asked, None, arguments.json).await
 }
 
-/// Has it done, and shows what came of it.
+/// Executes it, and shows the result.
 async fn executed(
     loaded: Loaded,
     daemon: NoDaemon,
@@ -131,7 +131,7 @@ async fn executed(
     code
 }
 
-/// Shows an outcome, and gives the exit code for it.
+/// Shows an outcome, and returns its exit code.
 pub(super) fn show(outcome: &RawValue, json: bool) -> Result<ExitCode, Failure> {
     let seen = render::outcome::Seen::parse(outcome)?;
     if json {

@@ -17,7 +17,7 @@ use crate::{
 
 pub(crate) async fn serve(arguments: ServeArguments) -> Result<ExitCode, Failure> {
     let interrupted = signals::told_to_end();
-    // At stdin and stdout, a terminal that goes away ends the process.
+    // On stdin and stdout, a terminal that goes away ends the process.
     let reloads = arguments.is_over_http().then(Reloads::listen);
     let loaded = setup::read_to_call(&arguments.config)?;
     let over_http = OverHttp::listen(&arguments, &loaded.config.http).await?;
@@ -47,7 +47,7 @@ pub(crate) async fn serve(arguments: ServeArguments) -> Result<ExitCode, Failure
     Ok(ExitCode::SUCCESS)
 }
 
-/// Reads the configuration again each time that it is asked for.
+/// Reads the configuration again on each request to do so.
 async fn reload(backends: &dyn Backends, mut reloads: Reloads) -> Infallible {
     loop {
         reloads.next().await;
@@ -71,7 +71,7 @@ async fn over_stdio(server: Server) -> Result<(), String> {
     let (input, output) = stdio_pipes();
     match server.serve(Wire::new(input, output)).await {
         Ok(service) => service.waiting().await.map(|_| ()).map_err(|error| error.to_string()),
-        // A client that goes away before it has said anything is not a failure.
+        // A client that goes away before it has sent anything is not an error.
         Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => Ok(()),
         Err(error) => Err(error.to_string()),
     }

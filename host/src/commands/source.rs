@@ -35,7 +35,7 @@ pub(crate) fn read(path: Option<&Path>, what: &str, max: u64) -> Result<String, 
     })
 }
 
-/// Reads a file of at most `max` bytes, whatever they are.
+/// Reads a file of at most `max` bytes of any content.
 pub(crate) fn read_bytes(path: &Path, what: &str, max: u64) -> Result<Vec<u8>, Failure> {
     let bytes = read_file(path, max, "belljar run --record FILE writes recordings")?;
     if bytes.len() as u64 > max {
@@ -57,8 +57,7 @@ fn read_file(path: &Path, max: u64, hint: &str) -> Result<Vec<u8>, Failure> {
         };
         Failure::usage(message, hint)
     };
-    // Symbolic links are the user's own; what is opened in the end must be a file in the folder
-    // that it is said to be in.
+    // Symbolic links belong to the user; the opened file must be a regular file in its folder.
     let real = path.canonicalize().map_err(|error| fault(&error))?;
     let (Some(folder), Some(name)) = (real.parent(), real.file_name()) else {
         return Err(not_a_file(path, hint));
@@ -77,7 +76,7 @@ fn not_a_file(path: &Path, hint: &str) -> Failure {
     Failure::usage(format!("{} is {kind}", path.display()), hint)
 }
 
-/// At most one byte more than `max`, so that too much is seen and never read.
+/// At most one byte more than `max`, which shows that it is too long.
 fn bounded(reader: impl Read, max: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     reader.take(max.saturating_add(1)).read_to_end(&mut bytes)?;

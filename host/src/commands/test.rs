@@ -39,21 +39,21 @@ pub(crate) struct TestArguments {
     pub(crate) json: bool,
 }
 
-/// What a test's file ends with, where a folder is searched for tests.
+/// The extensions of tests when a folder is searched.
 const ENDINGS: [&str; 2] = [".belljar", ".belljar.jsonl"];
-/// What a script ends with that a fixture names.
+/// The extensions of scripts in fixtures.
 const SCRIPTS: [&str; 8] = ["cjs", "cts", "js", "jsx", "mjs", "mts", "ts", "tsx"];
 /// Tests of one command.
 const MAX_TESTS: usize = 10_000;
 /// Folders within each other.
 const MAX_DEPTH: usize = 32;
 
-/// What came of one file.
+/// The result for one file.
 #[derive(Serialize)]
 struct Tested {
     file: String,
     ok: bool,
-    /// What differs.
+    /// The difference.
     #[serde(skip_serializing_if = "Option::is_none")]
     difference: Option<String>,
     /// Why it could not be tested.
@@ -122,7 +122,7 @@ fn show(tested: &Tested) {
     }
 }
 
-/// The tests of a path: the file itself, or those of the folder and of all below it, by name.
+/// The tests of a path: the file itself, or those in the folder and below it, by name.
 fn find(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failure> {
     let before = files.len();
     let metadata = fs::metadata(path).map_err(|error| unreadable(path, &error))?;
@@ -143,7 +143,7 @@ fn find_below(folder: &Path, depth: usize, files: &mut Vec<PathBuf>) -> Result<(
     let mut entries = read.map_err(|error| unreadable(folder, &error))?;
     entries.sort_by_key(fs::DirEntry::file_name);
     for entry in entries {
-        // A link to a folder is not followed, so that none leads back to where the search has been.
+        // Links to folders are not followed, so that none leads back to an earlier one.
         let kind = entry.file_type().map_err(|error| unreadable(&entry.path(), &error))?;
         let name = entry.file_name();
         if kind.is_dir() && depth < MAX_DEPTH {
@@ -194,8 +194,8 @@ async fn run(gateway: &Gateway, file: &Path, max_source: u64) -> Result<(), Fail
     }
 }
 
-/// The script that a fixture names. What is shown of a script that fails is not to be some other
-/// file of whoever tests a stranger's repository, by whichever way it is named.
+/// The script that a fixture names. Part of a failing script is shown, so no other file of the user
+/// may be read through a stranger's fixture, whatever name it has.
 fn script_of(fixture: &Path, named: &str) -> Result<PathBuf, Failure> {
     let path = fixture.parent().unwrap_or(Path::new("")).join(named);
     let path = path.canonicalize().map_err(|error| {

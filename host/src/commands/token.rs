@@ -64,7 +64,7 @@ impl TokenCommand {
     }
 }
 
-/// How the owner says that they want it.
+/// How the owner confirms.
 #[derive(Args)]
 pub(crate) struct TokenOwner {
     /// Does it without a person typing a code, where the owner's belljar.toml says
@@ -97,14 +97,14 @@ pub(crate) fn token(arguments: &TokenArguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The same for a token with these scopes that is to be made.
+/// The same for a new token with these scopes.
 pub(super) fn agreed_to_add(yes: bool, config: &ConfigArguments, name: &str, scopes: &[Scope]) -> Result<(), Failure> {
     let good_for: Vec<String> = scopes.iter().map(Scope::to_string).collect();
     let what = format!("make a token for '{}', good for {}", visible_line(name), good_for.join(", "));
     consent::owner_agrees(yes, || allows_yes(config), &what)
 }
 
-/// Waits for the owner to type a code: whoever has a token runs scripts.
+/// Waits for the owner to type a code, since a token lets its holder run scripts.
 fn agreed(owner: &TokenOwner, what: &str) -> Result<(), Failure> {
     consent::owner_agrees(owner.yes, || allows_yes(&owner.config), what)
 }
@@ -113,12 +113,12 @@ fn allows_yes(config: &ConfigArguments) -> Result<bool, Failure> {
     Ok(setup::find(config)?.config.approvals.allow_yes)
 }
 
-/// These scopes, or those that are usual where there are none.
+/// These scopes, or the default ones if there are none.
 pub(super) fn usual(scopes: &[Scope]) -> &[Scope] {
     if scopes.is_empty() { &[Scope::Search, Scope::Run] } else { scopes }
 }
 
-/// Makes a token with these scopes.
+/// Creates a token with these scopes.
 pub(super) fn added(folder: &Dir, name: &str, scopes: &[Scope]) -> Result<NewToken, Failure> {
     tokens::change(folder, |tokens| tokens.add(name, scopes.iter().copied().collect(), now()))
 }
@@ -128,7 +128,7 @@ fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs())
 }
 
-/// The token alone on stdout, so that it can be piped to where it is needed.
+/// The token alone on stdout, so that it can be piped.
 fn show(token: &NewToken) {
     output::print(token.reveal());
     output::note("this is shown once; a client sends it as 'Authorization: Bearer …'");

@@ -1,7 +1,7 @@
 //! `belljar wit`: child servers as WIT packages, for components in any language.
 //!
-//! It works from the tool lists that are on disk, and starts a server only where its list is not
-//! known yet. It calls nothing.
+//! It works from the tool lists on disk, and starts a server only if its list is not known yet. It
+//! calls nothing.
 
 use std::{
     collections::{BTreeMap, HashSet},

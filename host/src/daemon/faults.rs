@@ -1,11 +1,11 @@
-//! What goes wrong at the daemon's socket, as a command says it, and the other way round.
+//! Errors at the daemon's socket as a command reports them, and vice versa.
 
 use belljar_daemon::{ConnectError, DaemonError, RequestError, StartError, codes};
 use belljar_model::{ErrorKind, RunError};
 
 use crate::{environment, failure::Failure};
 
-/// A request's fault as a command says it.
+/// A request's error as a command reports it.
 pub(crate) fn failed(fault: RequestError) -> Failure {
     match fault {
         RequestError::Refused(fault) => {
@@ -31,7 +31,7 @@ pub(crate) fn failed(fault: RequestError) -> Failure {
     }
 }
 
-/// A failure as the daemon's client hears of it.
+/// A failure as sent to the daemon's client.
 pub(crate) fn fault_of(failure: &Failure) -> DaemonError {
     let code = match failure.kind() {
         ErrorKind::Cancelled => codes::CANCELLED,

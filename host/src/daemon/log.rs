@@ -1,5 +1,4 @@
-//! The daemon's log: a file that never grows without bound, and never stands in the way of the
-//! work.
+//! The daemon's log: a file of bounded size, which never blocks the work.
 
 use std::{
     io::{self, Write},
@@ -12,10 +11,10 @@ use tracing_subscriber::fmt::MakeWriter;
 
 use crate::{environment, output};
 
-/// The file is put aside when it has so many bytes; there are two of them at most.
+/// The size at which the file is rotated; there are at most two of them.
 const MAX_BYTES: u64 = 4 << 20;
 
-/// Sends the log of this process to `NAME.log` in the state folder: where that is, if it can be
+/// Sends the log of this process to `NAME.log` in the state folder. Returns its path, if it can be
 /// written.
 pub(crate) fn to_file(name: &str, folder: Option<Dir>, verbose: u8) -> Option<PathBuf> {
     let path = environment::state_folder()?.join(format!("{name}.log"));
@@ -45,8 +44,8 @@ impl<'log> MakeWriter<'log> for LogFile {
     }
 }
 
-/// One event, written when it is complete: with its control characters made visible, since it will
-/// be read on a terminal.
+/// One event, written when it is complete, with control characters made visible, since it will be
+/// read on a terminal.
 struct Entry<'log> {
     log: &'log Mutex<Rotating>,
     text: Vec<u8>,
@@ -67,7 +66,7 @@ impl Drop for Entry<'_> {
     fn drop(&mut self) {
         let text = String::from_utf8_lossy(&self.text);
         let mut log = self.log.lock();
-        // A full disk costs log lines, and nothing else.
+        // A full disk only costs log lines.
         let _ = log.write(output::log_line(&text).as_bytes());
     }
 }
@@ -123,7 +122,7 @@ mod tests {
             .collect();
         sizes.sort();
         assert_eq!(sizes, [("x.log".to_owned(), 3), ("x.log.1".to_owned(), 4)]);
-        // The next daemon goes on where this one stopped.
+        // The next daemon continues this file.
         assert_eq!(Rotating::open(open(), "x.log".to_owned()).unwrap().written, 3 << 20);
     }
 }

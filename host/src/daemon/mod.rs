@@ -1,6 +1,6 @@
-//! The warm process behind the commands. `place.rs` says which one a command belongs to, `reach.rs`
-//! finds, starts or replaces it, `faults.rs` says what goes wrong on the way, and `log.rs` is its
-//! log. What it does is in `backend/service.rs`.
+//! The warm process behind the commands. `place.rs` decides which one a command belongs to,
+//! `reach.rs` finds, starts or replaces it, `faults.rs` reports errors on the way, and `log.rs` is
+//! its log. Its work is in `backend/service.rs`.
 
 mod faults;
 mod log;

@@ -1,5 +1,4 @@
-//! Which daemon a command belongs to: one per user, configuration, and environment that the
-//! children see.
+//! Which daemon a command belongs to: one per user, configuration, and environment of the children.
 
 use std::{
     hash::{Hash as _, Hasher},
@@ -18,18 +17,16 @@ use crate::{
     setup::Loaded,
 };
 
-/// Variables of a terminal, which differ from one to the next and which no server's work depends
-/// on.
+/// Variables of a terminal, which change from one to the next and do not affect servers.
 const OF_THE_TERMINAL: [&str; 1] = ["TERM"];
-/// Bytes of a digest that make a name: enough that no two meet, and short enough for a socket's
-/// path.
+/// Bytes of a digest in a name: enough to be unique, and short enough for a socket's path.
 const NAME_BYTES: usize = 8;
 
-/// Where the daemon of a configuration is, and what it must be like.
+/// The address of a configuration's daemon, and its expected state.
 pub(crate) struct Place {
     pub(crate) address: Address,
-    /// Of the configuration's content and of belljar's version: a daemon with another one is
-    /// replaced.
+    /// The digest of the configuration's content and belljar's version: a daemon with another one
+    /// is replaced.
     pub(crate) fingerprint: String,
 }
 
@@ -39,8 +36,8 @@ impl Place {
     }
 }
 
-/// The first place that can be used. The daemon and its clients find the same one, since they see
-/// the same folders.
+/// The first usable place. The daemon and its clients find the same one, since they see the same
+/// folders.
 fn address(name: &str) -> Result<Address, Failure> {
     static SAID: Once = Once::new();
     let mut refused: Option<AddressError> = None;
@@ -62,7 +59,7 @@ fn address(name: &str) -> Result<Address, Failure> {
             (Err(_), Some(_)) => {}
         }
     }
-    // There is a temporary folder in any case.
+    // There is always a temporary folder.
     Err(refused.map_or_else(|| Failure::internal("there is no folder for the daemon's socket"), unusable))
 }
 
@@ -91,8 +88,8 @@ pub(crate) fn fingerprint(loaded: &Loaded) -> String {
     hexadecimal(&digest.finalize()[..NAME_BYTES])
 }
 
-/// Lets a value that can be hashed be digested: two configurations that differ in a secret differ
-/// too, and none of them is told.
+/// Makes a hashable value a digest: configurations that differ in a secret have different digests,
+/// which do not reveal it.
 struct Hashing<'digest>(&'digest mut Sha256);
 
 impl Hasher for Hashing<'_> {
@@ -100,13 +97,13 @@ impl Hasher for Hashing<'_> {
         self.0.update(bytes);
     }
 
-    /// Not asked for: the digest is what counts.
+    /// Not needed: the digest is used.
     fn finish(&self) -> u64 {
         0
     }
 }
 
-/// Adds a part, so that where it ends counts too.
+/// Adds a part with its length, so that its end counts too.
 fn add(digest: &mut Sha256, part: &[u8]) {
     digest.update(part.len().to_le_bytes());
     digest.update(part);
@@ -116,7 +113,7 @@ fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The path by which a file is always called, whatever the current folder is.
+/// The canonical path of a file, whatever the current folder is.
 fn absolute(path: &Path) -> PathBuf {
     path.canonicalize().or_else(|_| std::path::absolute(path)).unwrap_or_else(|_| path.to_owned())
 }

@@ -1,4 +1,4 @@
-//! A command's way to its daemon: the one that runs, a new one, or none.
+//! A command's connection to its daemon: the running one, a new one, or none.
 
 use belljar_daemon::{Client, RequestError, requests::Stop, start};
 use tokio::process::Command;
@@ -9,9 +9,9 @@ use super::{
 };
 use crate::{arguments::NoDaemon, environment, failure::Failure, output, setup::Loaded};
 
-/// Connects to the daemon of `loaded`. One of another version, or that has read the configuration
-/// before it was changed, is replaced: what it has running ends first. Where there is none it is
-/// started if the configuration names servers; the built-in demo alone needs none.
+/// Connects to the daemon of `loaded`. One of another version, or with an older configuration, is
+/// replaced after its running requests have ended. If there is none it is started if the
+/// configuration names servers; the built-in demo does not need one.
 pub(crate) async fn reach(loaded: &Loaded, choice: NoDaemon) -> Result<Option<Client>, Failure> {
     if choice.no_daemon || environment::without_daemon() {
         return Ok(None);
@@ -19,7 +19,7 @@ pub(crate) async fn reach(loaded: &Loaded, choice: NoDaemon) -> Result<Option<Cl
     reach_in_any_case(loaded).await
 }
 
-/// The same for a command that is about the daemon itself.
+/// The same for a command about the daemon itself.
 pub(crate) async fn reach_in_any_case(loaded: &Loaded) -> Result<Option<Client>, Failure> {
     let place = Place::of(loaded)?;
     match Client::connect(&place.address).await.map_err(unreachable)? {
@@ -39,7 +39,7 @@ pub(crate) async fn reach_in_any_case(loaded: &Loaded) -> Result<Option<Client>,
     start_at(&place, loaded).await.map(Some)
 }
 
-/// Starts the daemon of `loaded`, or connects to the one that runs.
+/// Starts the daemon of `loaded`, or connects to the running one.
 pub(crate) async fn start_at(place: &Place, loaded: &Loaded) -> Result<Client, Failure> {
     let program = std::env::current_exe()
         .map_err(|error| Failure::internal(format!("belljar's own program cannot be found: {error}")))?;
@@ -49,18 +49,17 @@ pub(crate) async fn start_at(place: &Place, loaded: &Loaded) -> Result<Client, F
         let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
         command.arg("--config").arg(path);
     }
-    // Not the folder of whoever happens to be first: servers that name none would see another one
-    // each time.
+    // Not the folder of the first caller: servers without a folder would get another one each time.
     if let Some(folder) = loaded.folder() {
         command.current_dir(folder);
     }
     start(&place.address, command).await.map_err(not_started)
 }
 
-/// Tells a daemon to end, and waits until what it has running has ended.
+/// Tells a daemon to end, and waits until its running requests have ended.
 pub(crate) async fn stop(mut client: Client) -> Result<(), Failure> {
     match client.ask(&Stop {}).await {
-        // Where it has hung up, it was ending already.
+        // If it has hung up, it was ending already.
         Ok(_) | Err(RequestError::Ended { .. } | RequestError::Io(_)) => Ok(()),
         Err(fault) => Err(failed(fault)),
     }

@@ -1,4 +1,4 @@
-//! What is answered.
+//! The answer.
 
 use belljar_model::{Effect, ErrorKind};
 use serde::{Serialize, Serializer};
@@ -7,11 +7,11 @@ use serde_json::{Map, Value};
 use super::request::{Artifact, Isolation, Request, declared};
 use crate::failure::Failure;
 
-/// The one object that is written, in every case.
+/// The object that is written in every case.
 #[derive(Serialize)]
 pub(crate) struct Answer {
     ok: bool,
-    /// The request as it came; null where it could not be read.
+    /// The request as it came; null if it could not be read.
     request: Value,
     #[serde(skip_serializing_if = "Option::is_none")]
     result: Option<ActionResult>,
@@ -31,7 +31,7 @@ struct ActionResult {
     affected_symbols: Option<Vec<String>>,
 }
 
-/// How the answer came to be.
+/// How the answer was produced.
 #[derive(Serialize)]
 pub(crate) struct Meta {
     pub(crate) duration_ms: f64,
@@ -72,8 +72,8 @@ impl Answer {
         Self { ok: false, request, result: None, meta: None, error: Some(refusal) }
     }
 
-    /// 0 is success; 1 a failure of the action; 2 a wrong request or configuration; 3 a failure
-    /// that belongs to nobody else.
+    /// 0 is success; 1 a failure of the action; 2 a wrong request or configuration; 3 a failure of
+    /// belljar itself.
     pub(crate) fn exit_code(&self) -> u8 {
         match self.error.as_ref().map(|error| error.kind) {
             None => 0,
@@ -95,7 +95,7 @@ impl ActionResult {
     }
 }
 
-/// The value as what was asked for, where it can be that.
+/// The value in the requested format, if possible.
 fn typed(asked: Option<Artifact>, value: Value) -> (Artifact, Value) {
     match (asked, value) {
         (Some(Artifact::Json), Value::String(text)) => match serde_json::from_str(&text) {
@@ -108,13 +108,13 @@ fn typed(asked: Option<Artifact>, value: Value) -> (Artifact, Value) {
     }
 }
 
-/// A list of texts that the tool's own answer has.
+/// A list of texts in the tool's own answer.
 fn named(value: &Value, key: &str) -> Option<Vec<String>> {
     let list = value.get(key)?.as_array()?;
     list.iter().map(|text| text.as_str().map(str::to_owned)).collect()
 }
 
-/// The arguments of a call that changes something and that are paths by their names.
+/// The arguments that are paths, judging by their names, of a call that changes something.
 fn paths(params: &Map<String, Value>) -> Option<Vec<String>> {
     const ONE: [&str; 9] =
         ["path", "file", "filename", "file_path", "filepath", "relative_path", "source", "destination", "target_file"];
@@ -186,7 +186,7 @@ impl From<Failure> for Refusal {
     }
 }
 
-/// A request that could not even be asked for: the command line was wrong.
+/// A request that was never made: the command line was wrong.
 pub(crate) fn outcome(failure: Failure) -> Answer {
     Answer::refused(Value::Null, failure.into())
 }

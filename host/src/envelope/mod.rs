@@ -1,8 +1,6 @@
-//! The envelope in which orchestrators ask: one JSON object in, one JSON object out, whatever
-//! happens.
+//! The envelope for orchestrators: one JSON object in, one JSON object out, whatever happens.
 //!
-//! The effect that a request declares is a ceiling, and never a permission to do more: what a tool
-//! does beyond it is refused.
+//! The declared effect of a request is a ceiling: anything that a tool does beyond it is refused.
 
 mod answer;
 mod request;

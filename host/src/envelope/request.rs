@@ -1,4 +1,4 @@
-//! What is asked.
+//! The request.
 
 use std::{fmt, time::Duration};
 
@@ -12,10 +12,10 @@ pub(crate) const TEXT_BYTES: u64 = 16 * 1024 * 1024;
 pub(crate) const EXECUTE_CODE: &str = "execute_code";
 /// The longest that a request may take.
 const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
-/// The most repetitions that can be asked for.
+/// The most repetitions that can be requested.
 const MOST_RETRIES: u32 = 10;
 
-/// A request whose form is right.
+/// A well-formed request.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Request {
@@ -28,7 +28,7 @@ pub(crate) struct Request {
     pub(crate) params: Map<String, Value>,
     #[serde(default)]
     pub(crate) constraints: Constraints,
-    /// Only repeated in the answer and named in the log.
+    /// Only repeated in the answer and in the log.
     #[serde(default)]
     pub(crate) context: Context,
 }
@@ -51,7 +51,7 @@ enum Declared {
     ExternalExec,
 }
 
-/// What kind of thing is wanted, or was given.
+/// The kind of result that is wanted, or was given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub(crate) enum Artifact {
@@ -77,13 +77,13 @@ impl Default for Constraints {
     }
 }
 
-/// Where the child lives that answers.
+/// Where the answering child runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Isolation {
     /// In the daemon, warm.
     Agent,
-    /// In this process, for this call alone.
+    /// In this process, for this call only.
     Subprocess,
 }
 
@@ -98,7 +98,7 @@ impl Request {
     /// Reads a request.
     ///
     /// # Errors
-    /// What is wrong with it, for whoever wrote it.
+    /// What is wrong with it, for its author.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let request: Self = serde_json::from_str(text).map_err(|error| error.to_string())?;
         if request.action.is_empty() {
@@ -114,7 +114,7 @@ impl Request {
         Ok(request)
     }
 
-    /// The most that the action may change: what is declared, else what the intent means.
+    /// The highest effect that the action may have: the declared one, or else that of the intent.
     pub(crate) fn ceiling(&self) -> Effect {
         match (self.effect, self.intent) {
             (Some(Declared::ReadOnly), _) | (None, Intent::Query | Intent::Analyze | Intent::Generate) => {
@@ -130,13 +130,13 @@ impl Request {
         Duration::from_millis(self.constraints.timeout_ms)
     }
 
-    /// How often the action may be tried again: never where it may change something.
+    /// How many times the action may be repeated: never if it may change something.
     pub(crate) fn retries(&self) -> u32 {
         if self.ceiling() == Effect::ReadOnly { self.constraints.retry_count } else { 0 }
     }
 }
 
-/// An effect as requests name it.
+/// An effect as named in requests.
 pub(crate) fn declared(effect: Effect) -> &'static str {
     match effect {
         Effect::ReadOnly => "READ_ONLY",

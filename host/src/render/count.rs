@@ -7,7 +7,7 @@ pub(crate) fn counted(count: usize, one: &str) -> String {
     if count == 1 { format!("1 {one}") } else { format!("{count} {one}s") }
 }
 
-/// A span of time in two units at most: more of it is of no use.
+/// A span of time in at most two units.
 pub(crate) fn roughly(span: Duration) -> String {
     let seconds = span.as_secs();
     let unit = match seconds {

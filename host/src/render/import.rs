@@ -1,4 +1,4 @@
-//! What would be taken over from MCP clients, and what not and why.
+//! What would be imported from MCP clients, and what not and why.
 
 use std::path::Path;
 
@@ -13,24 +13,24 @@ use crate::{
     render::count::counted,
 };
 
-/// Whether a file's servers are taken unless somebody says otherwise.
+/// Whether a file's servers are imported by default.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Standing {
     Taken,
     Offered,
 }
 
-/// Shows a file whose servers are taken.
+/// Shows a file whose servers are imported.
 pub(crate) fn show(found: &Found) {
     show_file(found, Standing::Taken);
 }
 
-/// Shows a file of the current folder, whose servers are taken only if somebody asks for them.
+/// Shows a file of the current folder, whose servers are imported only on request.
 pub(crate) fn show_offered(found: &Found) {
     show_file(found, Standing::Offered);
 }
 
-/// What somebody who has seen a file of the current folder is asked.
+/// The question about a file of the current folder, after it was shown.
 pub(crate) fn question(found: &Found) -> String {
     let path = found.source.path.display().to_string();
     format!(
@@ -40,7 +40,7 @@ pub(crate) fn question(found: &Found) -> String {
     )
 }
 
-/// Whether a file was merely looked into, and has no servers.
+/// Whether a file was only examined, and has no servers.
 fn is_without_servers(items: &Result<Vec<Item>, ConfigError>) -> bool {
     match items {
         Ok(items) => items.is_empty(),
@@ -96,7 +96,7 @@ fn show_item(from: &str, decision: &Decision, standing: Standing) {
     }
 }
 
-/// Says what was written, or how to have it written.
+/// Says what was written, or how to write it.
 pub(crate) fn show_written(plan: &Plan, target: &Path, written: Option<&Written>) {
     if plan.found.is_empty() && plan.left.is_empty() {
         output::say("no configuration of an MCP client was found; --from FILE names one");
@@ -125,7 +125,7 @@ pub(crate) fn show_written(plan: &Plan, target: &Path, written: Option<&Written>
     }
 }
 
-/// The command that takes a file of the current folder.
+/// The command that imports a file of the current folder.
 fn command_for(found: &Found) -> String {
     format!("belljar import --from {} --write", found.source.path.display())
 }

@@ -1,4 +1,4 @@
-//! Answers for people.
+//! Formats answers for people.
 
 pub(crate) mod bench;
 pub(crate) mod count;

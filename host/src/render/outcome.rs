@@ -13,10 +13,10 @@ use crate::{
     output::{self, DIM, ERROR, GOOD, HINT, STRONG, WARNING, visible, visible_line, visible_text},
 };
 
-/// Calls shown one by one; more are counted.
+/// Calls that are shown one by one; more are counted.
 const SHOWN_CALLS: usize = 20;
 
-/// An outcome as it is shown, be it of this process or the daemon's.
+/// The shown parts of an outcome, from this process or the daemon.
 #[derive(Deserialize)]
 pub(crate) struct Seen {
     value: Value,
@@ -26,7 +26,7 @@ pub(crate) struct Seen {
     usage: Usage,
 }
 
-/// What is shown of an error.
+/// The shown parts of an error.
 #[derive(Deserialize)]
 pub(crate) struct SeenError {
     pub(crate) kind: ErrorKind,
@@ -90,7 +90,7 @@ fn failure(error: &SeenError) {
     if let Some(hint) = &error.hint {
         output::say(format_args!("{HINT}hint:{HINT:#} {}", visible(hint)));
     }
-    // Who runs a command is the owner, who may raise a limit; a client is told nothing of that.
+    // The user of a command is the owner, who may raise a limit; a client is not told that.
     let limit = error.limit.as_ref().and_then(|limit| LimitName::from_name(&limit.name));
     if let Some(limit) = limit.and_then(LimitSpec::of) {
         let option = limit.name.as_str().replace('_', "-");

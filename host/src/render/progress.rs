@@ -14,14 +14,14 @@ use tokio::{
 
 use crate::output::{self, visible_line};
 
-/// How often a daemon is asked what is starting there. An answer that comes sooner than that is not
-/// asked about.
+/// How long to wait before asking a daemon what is starting there. A faster answer needs no
+/// spinner.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 
 /// Follows the states of the children until it is ended.
 pub(crate) struct Progress(Option<JoinHandle<()>>);
 
-/// Starts to show which children are starting, if anybody is there to see it.
+/// Shows which children are starting, if there is a terminal.
 pub(crate) fn show(upstream: &Upstream) -> Progress {
     if !is_seen() {
         return Progress(None);
@@ -39,7 +39,7 @@ pub(crate) fn show(upstream: &Upstream) -> Progress {
     })))
 }
 
-/// The same of the children of a daemon, while `client` waits for its answer.
+/// The same for the children of a daemon, while `client` waits for its answer.
 pub(crate) fn show_of_daemon(client: &Client) -> Progress {
     if !is_seen() {
         return Progress(None);
@@ -51,7 +51,7 @@ pub(crate) fn show_of_daemon(client: &Client) -> Progress {
         // The first comes at once.
         ticks.tick().await;
         ticks.tick().await;
-        // It is the other connection that says what goes wrong.
+        // Errors are reported on the other connection.
         let Ok(Some(mut looking)) = Client::connect(&address).await else { return };
         let mut spinner = Spinner::default();
         while let Ok(states) = looking.ask(&Servers::default()).await {
@@ -62,7 +62,7 @@ pub(crate) fn show_of_daemon(client: &Client) -> Progress {
     })))
 }
 
-/// What a daemon says of its children, as far as it is shown.
+/// The shown parts of a daemon's report on its children.
 #[derive(Deserialize)]
 struct Seen {
     servers: Vec<SeenServer>,
@@ -79,7 +79,7 @@ fn is_seen() -> bool {
 }
 
 impl Progress {
-    /// Takes the spinner away.
+    /// Removes the spinner.
     pub(crate) async fn end(self) {
         if let Some(task) = self.0 {
             task.abort();

@@ -1,4 +1,4 @@
-//! Runs as the ledger has them: a table of many, or one with its calls.
+//! Runs in the ledger: a table of many, or one with its calls.
 
 use std::time::{Duration, SystemTime};
 
@@ -38,7 +38,7 @@ pub(crate) fn list(runs: &[KeptRun], is_all: bool) {
     }
 }
 
-/// What crossed between a script and a tool, as the recording of the run has it.
+/// What crossed between a script and a tool, in the recording of the run.
 #[derive(Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub(crate) enum Crossing<'r> {
@@ -47,11 +47,11 @@ pub(crate) enum Crossing<'r> {
     Fault { number: u64, text: &'r str },
 }
 
-/// Where two runs differ first.
+/// Where two runs first differ.
 #[derive(Debug, Serialize)]
 pub(crate) struct Difference {
     pub(crate) what: &'static str,
-    /// The number of the call in which it is, if it is in one.
+    /// The number of the call that differs, if it is in one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) call: Option<u64>,
     pub(crate) one: String,
@@ -142,7 +142,7 @@ pub(crate) fn show(run: &KeptRun, calls: &[KeptCall], source: Option<&str>, cros
     may_have_happened(run);
 }
 
-/// As much of a text as tells what it is. The whole is in what `--json` prints.
+/// The beginning of a text. `--json` prints all of it.
 fn shortened(text: &str) -> String {
     const CHARACTERS: usize = 300;
     match text.char_indices().nth(CHARACTERS) {

@@ -10,7 +10,7 @@ use crate::{
     output::{self, DIM, ERROR, GOOD, HINT, STRONG, WARNING, visible_line},
 };
 
-/// The states as they are shown, be they of this process or the daemon's.
+/// The shown parts of the states, from this process or the daemon.
 #[derive(Deserialize)]
 struct Seen {
     servers: Vec<SeenServer>,
@@ -19,7 +19,7 @@ struct Seen {
     warnings: Vec<Warning>,
 }
 
-/// Something in what a server says of a tool.
+/// A finding in a server's definition of a tool.
 #[derive(Deserialize)]
 struct Warning {
     server: String,
@@ -45,7 +45,7 @@ struct SeenServer {
 }
 
 const HEADINGS: [&str; 9] = ["NAME", "STATE", "TRANSPORT", "ERA", "TOOLS", "PID", "UP", "CALLS", "RESTARTS"];
-/// From here on there are numbers, which stand to the right.
+/// The columns from here on are numbers, aligned to the right.
 const FIRST_NUMBER: usize = 4;
 const STATE: usize = 1;
 
@@ -55,7 +55,7 @@ impl SeenServer {
             Some(key) => format!("{} [{key}]", self.name),
             None => self.name.clone(),
         };
-        // Whole seconds: more of it is of no use, and nothing keeps still.
+        // Whole seconds, since times keep changing.
         let uptime = self.uptime_ms.map(|ms| humantime::format_duration(Duration::from_secs(ms / 1000)).to_string());
         let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
         [

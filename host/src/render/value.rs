@@ -1,11 +1,11 @@
-//! A value for people: a text as it is, anything else as indented JSON.
+//! A value for people: text unchanged, anything else as indented JSON.
 
 use belljar_model::take_media;
 use serde_json::Value;
 
 use crate::output::visible_text;
 
-/// The same with the size of an image or a file in the place of its bytes.
+/// The same with the size of an image or a file in place of its bytes.
 pub(crate) fn without_media(mut value: Value) -> String {
     take_media(&mut value);
     text(&value)

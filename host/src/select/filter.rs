@@ -1,4 +1,4 @@
-//! A filter, from the command that wants it.
+//! A filter, from the command's side.
 
 use belljar_model::{ErrorKind, RunError};
 use belljar_worker::{AskError, Worker};
@@ -10,20 +10,20 @@ use crate::{environment, failure::Failure};
 /// The most bytes of an answer: outputs are texts inside JSON, where a byte takes six at most.
 const ANSWER_BYTES: usize = 6 * OUTPUT_BYTES + 1024 * 1024;
 
-/// A filter that is right, and waits for its value. Dropping it ends it.
+/// A valid filter that waits for its value. Dropping it ends it.
 pub(crate) struct Filter {
     worker: Worker,
 }
 
-/// What a filter gave.
+/// The result of a filter.
 pub(crate) struct Selected {
     pub(crate) outputs: Vec<Value>,
-    /// About how many tokens the value would have taken more.
+    /// Roughly how many tokens more the value would have taken.
     pub(crate) tokens_spared: usize,
 }
 
 impl Selected {
-    /// One value for one output, else a list of all.
+    /// The value if there is one output, else a list of all.
     pub(crate) fn into_value(mut self) -> Value {
         match self.outputs.pop() {
             Some(only) if self.outputs.is_empty() => only,
@@ -36,7 +36,7 @@ impl Selected {
 }
 
 impl Filter {
-    /// Reads the filter, so that a wrong one is refused before the call that it is for.
+    /// Parses the filter, so that an invalid one is refused before the call is made.
     pub(crate) async fn new(expression: &str) -> Result<Self, Failure> {
         let program = environment::own_worker(WORKER)
             .ok_or_else(|| Failure::internal("belljar's own program cannot be found"))?;
@@ -49,7 +49,7 @@ impl Filter {
         }
     }
 
-    /// What the filter makes of `value`.
+    /// Applies the filter to `value`.
     pub(crate) async fn apply(mut self, value: &Value) -> Result<Selected, Failure> {
         let text = value.to_string();
         let said = self.ask(text.as_bytes()).await?;
@@ -71,7 +71,7 @@ impl Filter {
         Ok(Selected { outputs, tokens_spared: text.len().saturating_sub(bytes) / 4 })
     }
 
-    /// What the process says to a request. It has [`TIME`] for it.
+    /// The process's answer to a request, within [`TIME`].
     async fn ask(&mut self, request: &[u8]) -> Result<Said, Failure> {
         match self.worker.ask(request, TIME).await {
             Ok(answer) => serde_json::from_slice(&answer)
@@ -88,7 +88,7 @@ impl Filter {
     }
 }
 
-/// Why there is no answer: what filled the stack or the memory has ended the process.
+/// Why there is no answer: exceeding the stack or the memory ends the process.
 fn ended(complaint: &str) -> Failure {
     let message = if complaint.contains("overflowed its stack") {
         "the filter recursed too deep"

@@ -1,4 +1,4 @@
-//! The process that filters: its first request is the filter, its second one the value.
+//! The filter process: its first request is the filter, its second one the value.
 
 use std::{ffi::OsString, process::ExitCode};
 
@@ -13,7 +13,7 @@ use jaq_json::Val;
 
 use super::{DESCRIPTORS, EXPRESSION_BYTES, MEMORY, OUTPUT_BYTES, OUTPUTS, STACK, Said, TIME, VALUE_BYTES};
 
-/// Of an error, what is shown.
+/// The shown length of an error.
 const ERROR_CHARACTERS: usize = 300;
 
 type Data = data::JustLut<Val>;
@@ -25,7 +25,7 @@ pub(super) type Compiled = jaq_core::Filter<Data>;
 pub(crate) fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     let bounds = Bounds { memory: Some(MEMORY), descriptors: Some(DESCRIPTORS), processor_time: Some(TIME) };
     let Ok(role) = Role::begin(arguments, bounds, VALUE_BYTES) else { return ExitCode::from(2) };
-    // The stack of a main thread is the system's choice; this one is ours.
+    // The main thread's stack is the system's choice, so this uses its own thread.
     let work = std::thread::Builder::new().stack_size(STACK).spawn(move || work(role));
     match work.map(std::thread::JoinHandle::join) {
         Ok(Ok(Ok(()))) => ExitCode::SUCCESS,
@@ -56,7 +56,7 @@ pub(super) fn outputs(filter: &Compiled, value: &[u8], max_bytes: usize) -> Resu
             Ok(output) => output.to_string(),
             Err(error) => {
                 let hint = "'?' after a step passes over what does not fit, and '// null' gives a default";
-                // It names the values that it is about, however large they are.
+                // It quotes the values that it is about, however large they are.
                 let mut error = error.to_string();
                 if let Some((end, _)) = error.char_indices().nth(ERROR_CHARACTERS) {
                     error.truncate(end);
@@ -143,7 +143,7 @@ fn undefined(expression: &str, (found, undefined): compile::Error<&str>, names: 
     refused(message, hint)
 }
 
-/// Where `part` stands in the filter, for people.
+/// The position of `part` in the filter, for people.
 fn place(expression: &str, part: &str) -> String {
     let before = expression.get(..load::span(expression, part).start).unwrap_or(expression);
     let (line, last) = (before.matches('\n').count() + 1, before.rsplit('\n').next().unwrap_or(before));

@@ -1,8 +1,8 @@
 //! The answer to `execute_code`: text and images for the model, `structuredContent` for programs,
 //! and nothing large twice.
 //!
-//! `belljar run --json` and the daemon give an outcome whole; what is shortened here is what a
-//! client may put before its model.
+//! `belljar run --json` and the daemon return a whole outcome; here it is shortened for clients
+//! that show it to their model.
 
 use belljar_daemon::requests::Told;
 use belljar_gateway::report;
@@ -12,15 +12,15 @@ use serde_json::{Map, Value, json};
 
 use crate::failure::Failure;
 
-/// Bytes of a value, or of all logs, that `structuredContent` repeats. What is larger is in the
-/// text alone.
+/// Bytes of a value, or of all logs, that `structuredContent` repeats. Larger ones are only in the
+/// text.
 const REPEATED_BYTES: usize = 4 * 1024;
-/// Calls that are listed one by one. More are put together by their tool.
+/// Calls that are listed one by one. More are combined by tool.
 const LISTED_CALLS: usize = 20;
-/// Tools of which calls are put together; how many calls there were in all is in `usage`.
+/// Tools with combined calls; the total number of calls is in `usage`.
 const LISTED_TOOLS: usize = 40;
 
-/// The result that a client gets of what a backend answers.
+/// The client's result for a backend's answer.
 pub(super) fn of(answer: Result<Told, Failure>) -> CallToolResult {
     let told = answer.and_then(|told| {
         let structured: Value = serde_json::from_str(told.answer.get())
@@ -28,7 +28,7 @@ pub(super) fn of(answer: Result<Told, Failure>) -> CallToolResult {
         Ok((told.text, told.media, structured))
     });
     match told {
-        // An answer to a search has no 'ok', and is none that failed.
+        // An answer to a search has no 'ok', and is not a failure.
         Ok((text, media, structured)) => of_outcome(text, media, structured),
         Err(failure) => {
             let (message, hint) = failure.told();
@@ -53,7 +53,7 @@ pub(super) fn refused(message: &str) -> CallToolResult {
     CallToolResult::error(vec![ContentBlock::text(display::block(message, "  "))])
 }
 
-/// The result that a client gets of an outcome: its report, its images, and the outcome itself.
+/// The client's result for an outcome: its report, its images, and the outcome itself.
 fn of_outcome(report: String, media: Vec<Media>, mut outcome: Value) -> CallToolResult {
     let mut content = vec![ContentBlock::text(report)];
     content.extend(blocks(media));
@@ -66,7 +66,7 @@ fn of_outcome(report: String, media: Vec<Media>, mut outcome: Value) -> CallTool
     result
 }
 
-/// What a script returned that is not text, as the client shows it.
+/// A script's media, as the client shows them.
 fn blocks(media: Vec<Media>) -> impl Iterator<Item = ContentBlock> {
     media.into_iter().filter_map(|media| match serde_json::from_value(media.into_block()) {
         Ok(block) => Some(block),
@@ -96,14 +96,14 @@ fn shorten(outcome: &mut Map<String, Value>) {
     }
 }
 
-/// The size of what would be too much to say twice.
+/// The size above which something is not repeated.
 fn large(value: &Value) -> Option<String> {
     let bytes = value.to_string().len();
     (bytes > REPEATED_BYTES).then(|| ByteSize::b(bytes as u64).display().iec().to_string())
 }
 
-/// Calls of one tool that ended alike, as one: how many there were, their time in all, and the
-/// first error.
+/// Calls of one tool that ended alike, as one: how many there were, their total time, and the first
+/// error.
 fn by_tool(calls: &[Value]) -> Vec<Value> {
     const ALIKE: [&str; 4] = ["server", "tool", "effect", "ok"];
     let mut groups: Vec<Map<String, Value>> = Vec::new();

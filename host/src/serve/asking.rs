@@ -11,17 +11,17 @@ use crate::approvals::{self, Asking};
 
 /// How the client's user is asked.
 pub(super) enum Way<'a> {
-    /// They are not.
+    /// Not at all.
     Nobody,
     /// By requests to the client, at this desk, while their run waits.
     Requests(u64, &'a Arc<dyn Ledger>),
-    /// In place of an answer, when their run was put aside.
+    /// In place of an answer, after their run was put aside.
     Rounds(&'a Arc<dyn Ledger>),
 }
 
 impl<'a> Way<'a> {
     /// How the client's user is asked, if the client shows forms and rules could ask. Over HTTP the
-    /// client is not the owner's to ask, except at the owner's socket.
+    /// client is not the owner's, except at the owner's socket.
     pub(super) fn of(asking: &'a Asking, context: &RequestContext<RoleServer>) -> Self {
         let Some(ledger) = &asking.ledger else { return Self::Nobody };
         let admission = Admission::of(context);
@@ -37,10 +37,10 @@ impl<'a> Way<'a> {
     }
 }
 
-/// Where a run that is asked for has its questions asked.
+/// Where the questions of a requested run are asked.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Asked {
     pub(super) desk: Option<u64>,
-    /// Whether the client is asked with the answer: its run is put aside as soon as it waits.
+    /// Whether the client is asked in the answer: its run is put aside as soon as it waits.
     pub(super) with_answer: bool,
 }

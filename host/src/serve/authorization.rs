@@ -1,4 +1,5 @@
-//! The authorization server of `[http.oauth]`: what tools need, and how its documents are got.
+//! The authorization server of `[http.oauth]`: the tools' scopes, and how its documents are
+//! fetched.
 
 use std::sync::Arc;
 
@@ -9,13 +10,14 @@ use belljar_upstream::auth;
 use super::definitions::{EXECUTE, SEARCH};
 use crate::failure::Failure;
 
-/// What the two tools need. A run of somebody who may only read is held to tools that only read.
+/// The scopes of the two tools. A run of a client that may only read is restricted to tools that
+/// only read.
 const NEEDS: &[Need] = &[
     Need { tool: SEARCH, least: Scope::Search, asked: Scope::Search },
     Need { tool: EXECUTE, least: Scope::RunReadOnly, asked: Scope::Run },
 ];
 
-/// The documents of an issuer, as servers' logins are got: within the same bounds.
+/// The documents of an issuer, fetched like those of servers' logins: within the same bounds.
 struct Documents(auth::Documents);
 
 impl belljar_http::Documents for Documents {
@@ -24,7 +26,7 @@ impl belljar_http::Documents for Documents {
     }
 }
 
-/// belljar as one that takes tokens of this authorization server.
+/// belljar as a resource server for this authorization server.
 pub(super) fn resource_server(settings: &OAuthSettings) -> Result<ResourceServer, Failure> {
     let hint = "correct it in [http.oauth]";
     let agent = concat!("belljar/", env!("CARGO_PKG_VERSION"));

@@ -1,8 +1,8 @@
-//! The client of this server, as children may ask it.
+//! The client of this server, whom children may ask.
 //!
-//! A client of the initialize era is asked by a request. The later revision has none from server to
-//! client: there, a client that knows tasks finds the question in the task that its call becomes,
-//! and the others cannot be asked.
+//! A client of the initialize era is asked by a request. The later revision has no requests from
+//! server to client: there, a client that supports tasks finds the question in the task of its
+//! call, and other clients cannot be asked.
 
 #![expect(deprecated, reason = "sampling and roots are deprecated, and children of the initialize era ask for them")]
 
@@ -26,7 +26,7 @@ use tokio::sync::Semaphore;
 /// Questions of children that the client has not answered. A user sees one at a time.
 const MAX_QUESTIONS: usize = 64;
 
-/// Passes on what a child asks.
+/// Passes on a child's request.
 pub(super) struct AskedClient {
     way: Way,
     abilities: ClientAbilities,
@@ -58,8 +58,8 @@ impl AskedClient {
         Self { way, abilities, questions: questions.clone() }
     }
 
-    /// Asks the client, if it has not too much to answer already: by a request, or by what its task
-    /// can hold.
+    /// Asks the client, unless it already has too much to answer: by a request, or through its
+    /// task.
     fn ask<T: DeserializeOwned, F: Future<Output = Result<T, ErrorData>> + Send + 'static>(
         &self,
         by_task: InputRequest,
@@ -86,19 +86,19 @@ impl AskedClient {
     }
 }
 
-/// What the client calls itself, and its version: with this request, or when it was greeted.
+/// The client's name and version: in this request, or from the handshake.
 pub(super) fn name(context: &RequestContext<RoleServer>) -> Option<String> {
     let of_all = || context.peer.peer_info().map(|info| info.client_info.clone());
     let Implementation { name, version, .. } = context.meta.client_info().or_else(of_all)?;
     Some(if version.is_empty() { name } else { format!("{name} {version}") })
 }
 
-/// Whether the client of this request can be asked by requests of the server's.
+/// Whether the client of this request can be asked by requests of the server.
 pub(super) fn takes_requests(context: &RequestContext<RoleServer>) -> bool {
     context.protocol_version().is_none_or(|revision| revision < ProtocolVersion::V_2026_07_28)
 }
 
-/// What the client said that it can do, as far as there is a way to ask for it.
+/// The client's declared capabilities, as far as there is a way to use them.
 pub(super) fn abilities(context: &RequestContext<RoleServer>) -> ClientAbilities {
     let can_be_asked = |abilities: &ClientCapabilities| takes_requests(context) || abilities.supports_tasks();
     let Some(declared) = context.client_capabilities().filter(can_be_asked) else { return ClientAbilities::default() };
@@ -112,8 +112,8 @@ pub(super) fn abilities(context: &RequestContext<RoleServer>) -> ClientAbilities
     }
 }
 
-/// Whether a client that can do this shows forms. One that names neither forms nor pages is of
-/// before there were pages.
+/// Whether a client with these capabilities shows forms. A client that names neither forms nor
+/// pages is older than pages.
 pub(super) fn shows_forms(capabilities: Option<&ClientCapabilities>) -> bool {
     let asked = capabilities.and_then(|capabilities| capabilities.elicitation.as_ref());
     asked.is_some_and(|asked| asked.form.is_some() || asked.url.is_none())

@@ -1,4 +1,4 @@
-//! What a client puts before its model: two tools, in as few words as serve.
+//! The definitions for the client's model: two tools, described as briefly as possible.
 
 use std::sync::Arc;
 
@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 pub(crate) const SEARCH: &str = "search_docs";
 pub(crate) const EXECUTE: &str = "execute_code";
 
-/// The names, descriptions and input schemas: all of a definition that clients put before a model.
-/// They are data, so that they can be read and counted as they are.
+/// The names, descriptions and input schemas: the parts of a definition that clients show to a
+/// model. They are data, so that they can be read and counted.
 const DEFINITIONS: &str = include_str!("tools.json");
 
 #[derive(Deserialize)]
@@ -21,7 +21,7 @@ struct Definition {
     input_schema: JsonObject,
 }
 
-/// What clients put before a model of both definitions.
+/// The parts of both definitions that clients show to a model.
 pub(crate) fn before_a_model() -> Vec<Value> {
     serde_json::from_str(DEFINITIONS).expect("the file is part of the program, and a test reads it")
 }

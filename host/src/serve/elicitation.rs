@@ -1,10 +1,10 @@
-//! The client's user, asked by a form. It is for clients of the initialize era, which take requests
-//! from a server.
+//! The client's user, asked by a form. It is for clients of the initialize era, which accept
+//! requests from a server.
 //!
-//! Clients answer forms by themselves: some accept with nothing in it, some decline, some fill in
-//! the first value of each list. So only an explicit decision in the content counts, and the first
-//! value is `deny`. All else is "not answered", and the question stays open for the owner's other
-//! ways to decide.
+//! Some clients answer forms by themselves: they accept without content, decline, or fill in the
+//! first value of each list. So only an explicit decision in the content counts, and the first
+//! value is `deny`. Anything else means "not answered", and the question stays open for the owner's
+//! other ways to decide.
 
 use std::{collections::BTreeSet, convert::Infallible, sync::Arc, time::SystemTime};
 
@@ -25,15 +25,15 @@ use tokio::{
 
 use crate::approvals::{LOOK_EVERY, shown};
 
-/// The word that approves. Whatever fills in the first value of a list denies.
+/// The word that approves. Filling in the first value of a list denies.
 const APPROVE: &str = "approve this call";
 const DENY: &str = "deny";
 /// Forms that a client has at one time. A further question waits until one of them is answered, or
 /// decided elsewhere.
 const MAX_FORMS: usize = 8;
 
-/// Asks the client's user each question of this desk once, as it comes. It never ends. Forms whose
-/// answers do not matter any more are taken back.
+/// Asks the client's user each question of this desk once, as it comes. It never ends. Forms that
+/// are no longer relevant are withdrawn.
 pub(super) async fn ask(peer: &Peer<RoleServer>, desk: u64, ledger: &Arc<dyn Ledger>) -> Infallible {
     let mut seen = BTreeSet::new();
     let open = watch::Sender::new(BTreeSet::new());
@@ -98,8 +98,8 @@ fn unasked(error: &ServiceError) {
     tracing::info!("the client did not put a question to its user: {error}");
 }
 
-/// A form that the client shows. If it is dropped without an answer, the client is told to take it
-/// back.
+/// A form that the client shows. If it is dropped without an answer, the client is told to withdraw
+/// it.
 struct Form(Option<RequestHandle<RoleServer>>);
 
 impl Form {
@@ -123,7 +123,7 @@ impl Drop for Form {
     }
 }
 
-/// What a form's content says: nothing, unless it says just that.
+/// The decision in a form's content, if it is explicit.
 pub(super) fn decided(content: &Value) -> Option<bool> {
     match content.get("decision")?.as_str()? {
         APPROVE => Some(true),

@@ -1,4 +1,4 @@
-//! How a run is carried out: who is asked about its calls, and whether it becomes a task.
+//! Executes a run: who is asked about its calls, and whether it becomes a task.
 
 use std::sync::{Arc, atomic::AtomicU8};
 
@@ -29,24 +29,23 @@ use super::{
 };
 use crate::backend::{Backends, Meanwhile};
 
-/// Carries runs out.
+/// Executes runs.
 #[derive(Clone)]
 pub(super) struct Runs {
     pub(super) backends: Arc<dyn Backends>,
-    /// What children want to know of the client.
+    /// Answers children's questions to the client.
     pub(super) questions: Questions,
     pub(super) tasks: Tasks,
-    /// What the client of stdin and stdout wants to hear of scripts' logs.
+    /// The log level that the client on stdin and stdout has set.
     pub(super) log_level: Arc<AtomicU8>,
 }
 
-/// The client's user, where they are asked by requests: the number of their desk, and where its
-/// questions lie.
+/// The client's user, if they are asked by requests: the number of their desk, and the ledger with
+/// its questions.
 type Desk = (u64, Arc<dyn Ledger>);
 
 impl Runs {
-    /// Runs a script, and asks the client's user what rules ask: meanwhile, or in place of an
-    /// answer.
+    /// Runs a script, and asks the client's user about calls: meanwhile, or in place of an answer.
     pub(super) async fn execute(
         &self,
         arguments: Value,
@@ -74,7 +73,7 @@ impl Runs {
                 let answer = Box::pin(self.carried_out(round.take_request(), (asked, None), context)).await?;
                 return Ok(match answer {
                     CallToolResponse::Complete(result) => rounds.end(round, result).await,
-                    // What it waits for is told when its task has ended.
+                    // The waiting is reported when its task has ended.
                     other => other,
                 });
             }
@@ -90,8 +89,8 @@ impl Runs {
         Box::pin(self.carried_out(request, (asked, desk), context)).await
     }
 
-    /// Does what was asked, and tells the client meanwhile what it wants to hear. A long run
-    /// becomes a task, where the client knows them.
+    /// Executes a request, and sends the client what it wants to hear meanwhile. A long run becomes
+    /// a task, if the client supports them.
     async fn carried_out(
         &self,
         request: ExecuteRequest,
@@ -131,7 +130,7 @@ impl Runs {
         following.told_meanwhile(context, self.tasks.answer(call, work, ended(context))).await
     }
 
-    /// Does what was asked, and puts to the client's user what rules ask meanwhile.
+    /// Executes a request, and asks the client's user about calls meanwhile.
     async fn done(
         &self,
         request: ExecuteRequest,
@@ -175,7 +174,7 @@ fn ending(result: CallToolResult) -> Ending {
         result.structured_content.as_ref().and_then(|outcome| outcome.get("usage")?.get("tool_calls")?.as_u64());
     let message = match calls {
         Some(calls @ 1..) => {
-            // Whether one of them was still held back for approval is not known here.
+            // It is not known here whether one of them was still held back for approval.
             format!(
                 "the run was cancelled; it had begun {calls} tool calls, and those that were sent may have taken effect"
             )
@@ -185,7 +184,7 @@ fn ending(result: CallToolResult) -> Ending {
     Ending::Cancelled(result, message)
 }
 
-/// Does the work, and puts to whoever sits at this desk what is asked meanwhile.
+/// Does the work, and asks the person at this desk meanwhile.
 async fn asked_meanwhile(
     requester: &Requester,
     desk: Option<(u64, &Arc<dyn Ledger>)>,

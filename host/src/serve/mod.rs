@@ -1,15 +1,15 @@
 //! belljar as an MCP server: two tools, whatever the number of children.
 //!
-//! `server` answers the protocol's requests, and has a `Backend` do what is asked, here or in the
-//! daemon. `requests` is what the two tools take, `execute` how a run is carried out, `requester`
-//! who asks for it, and `scopes` what their token is good for.
+//! `server` answers the protocol's requests, and has a `Backend` execute them, here or in the
+//! daemon. `requests` has the arguments of the two tools, `execute` executes a run, `requester` is
+//! who asks for it, and `scopes` checks their token.
 //!
 //! `wire` is the connection to the client and bounds what it may have in flight; `over_http` is
-//! another way to the same server, `authorization` whose tokens are taken there. `definitions` is
-//! what a model reads of the tools, `answer` what it gets of a run, `progress` what a client hears
-//! of a long one, which `seen` keeps. `client` passes on what children ask. `asking` says who can
-//! be asked about calls, and how: `elicitation` by requests to the client, `rounds` in place of an
-//! answer, with what `request_state` seals.
+//! another way to the same server, and `authorization` its authorization server. `definitions` is
+//! what a model reads about the tools, `answer` its result of a run, `progress` what a client hears
+//! of a long one, collected by `seen`. `client` passes on questions of children. `asking` decides
+//! who can be asked about calls, and how: `elicitation` by requests to the client, `rounds` in
+//! place of an answer, with the state that `request_state` seals.
 
 mod answer;
 mod asking;

@@ -1,4 +1,4 @@
-//! The same server over HTTP: where it listens, and who may come.
+//! The same server over HTTP: where it listens, and which clients it serves.
 
 #[cfg(unix)]
 use std::{
@@ -17,7 +17,7 @@ use tokio::{net::TcpListener, sync::watch};
 use super::{Server, authorization::resource_server};
 use crate::{arguments::ServeArguments, failure::Failure, output, setup, tokens};
 
-/// Listeners that are open, and what they serve by.
+/// Open listeners, and their limits and names.
 pub(crate) struct OverHttp {
     listeners: Vec<Listener>,
     options: Options,
@@ -29,7 +29,7 @@ pub(crate) struct OverHttp {
 }
 
 impl OverHttp {
-    /// Listens where the arguments say; nowhere, if they speak of stdin and stdout.
+    /// Listens where the arguments say, or not at all if they say stdin and stdout.
     pub(crate) async fn listen(arguments: &ServeArguments, settings: &HttpSettings) -> Result<Option<Self>, Failure> {
         #[cfg(unix)]
         let socket = arguments.socket.as_deref();
@@ -61,7 +61,7 @@ impl OverHttp {
                 output::note("there is no token yet, so nobody can connect; 'belljar token add NAME' makes one");
             }
         } else {
-            // What speaks HTTP through a socket has some name for it.
+            // A client that speaks HTTP through a socket uses an arbitrary name for it.
             options = options.at(SocketAddr::from(([127, 0, 0, 1], 80)));
         }
         #[cfg(unix)]
@@ -85,7 +85,7 @@ impl OverHttp {
         }))
     }
 
-    /// Serves until told to end, and until what is under way has ended, or its time is over.
+    /// Serves until told to end, and until running requests have ended, or their time is over.
     pub(crate) async fn serve(self, server: Server, told_to_end: impl Future<Output = ()>) {
         let serving = belljar_http::Server::new(server, self.options, self.tokens);
         let serving = match self.oauth {
@@ -125,7 +125,7 @@ impl Socket {
         let failed = |error: io::Error| {
             Failure::usage(format!("{} cannot be listened at: {error}", path.display()), "name another with --socket")
         };
-        // One that a killed server left answers nobody.
+        // A socket of a killed server does not answer.
         let is_socket = std::fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket());
         let refuses = |error: io::Error| error.kind() == io::ErrorKind::ConnectionRefused;
         if is_socket && UnixStream::connect(path).await.is_err_and(refuses) {
@@ -133,8 +133,8 @@ impl Socket {
         }
         let listener = UnixListener::bind(path).map_err(failed)?;
         let socket = Self(path.to_owned());
-        // Whoever connects is looked at, too: before this, and in a folder of others, nobody else
-        // gets in.
+        // Each connection is checked, too; until then, and in a folder of others, nobody else gets
+        // in.
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600)).map_err(failed)?;
         Ok((listener, socket))
     }

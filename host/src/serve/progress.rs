@@ -1,6 +1,5 @@
-//! What a client that waits for a run hears meanwhile: how long it takes and what it waits for,
-//! since clients give up calls that say nothing for long; and what its script logs, where the
-//! client wants that.
+//! What a client hears while it waits for a run: how long it takes and what it waits for, since
+//! clients abandon calls that are silent for long; and its script's logs, if the client wants them.
 
 #![expect(deprecated, reason = "logging is deprecated, and clients of today ask for it")]
 
@@ -25,19 +24,19 @@ use tokio::{
 
 use super::seen::{Entry, Seen};
 
-/// Clients wait for 60 seconds at least; a client that reads nothing has few of these in its way.
+/// Clients wait at least 60 seconds, and few of these pile up for a client that reads nothing.
 const EVERY: Duration = Duration::from_secs(5);
-/// What clients show as the source of a message.
+/// The source of a message that clients show.
 const LOGGER: &str = "script";
 
-/// One run, as far as its client wants to hear of it.
+/// A run, as far as its client wants to hear of it.
 pub(super) struct Following {
     pub(super) seen: Seen,
     log: Option<(u8, mpsc::Receiver<Entry>)>,
 }
 
 impl Following {
-    /// `of_stdio` is the level that the client of stdin and stdout has set.
+    /// `of_stdio` is the level that the client on stdin and stdout has set.
     pub(super) fn new(context: &RequestContext<RoleServer>, of_stdio: &AtomicU8) -> Self {
         let level = match context.meta.log_level() {
             Some(level) => number(level),
@@ -54,12 +53,12 @@ impl Following {
         }
     }
 
-    /// Whether anything of the run is to be told, so that it has to be followed.
+    /// Whether anything of the run is reported, so that it must be followed.
     pub(super) fn is_wanted(&self, context: &RequestContext<RoleServer>) -> bool {
         self.log.is_some() || context.meta.get_progress_token().is_some()
     }
 
-    /// Does the work, and tells the client what it wants to hear.
+    /// Does the work, and reports to the client what it wants to hear.
     pub(super) async fn told_meanwhile<T>(
         self,
         context: &RequestContext<RoleServer>,
@@ -92,7 +91,7 @@ impl Following {
             never = progress => match never {},
             never = logged => match never {},
         };
-        // What came before the end is told before it.
+        // Earlier messages are sent before the end.
         if let Some((level, entries)) = &mut log {
             while let Ok(entry) = entries.try_recv() {
                 tell(peer, *level, entry).await;
@@ -117,7 +116,7 @@ async fn tell(peer: &Peer<RoleServer>, least: u8, entry: Entry) {
     }
 }
 
-/// A level, as it is kept: 0 is none.
+/// A stored level: 0 is none.
 pub(super) fn number(level: LoggingLevel) -> u8 {
     match level {
         LoggingLevel::Debug => 1,

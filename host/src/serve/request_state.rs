@@ -1,9 +1,9 @@
-//! What a client gives back with its answers: about which run it was asked, which calls, by whose
-//! request, and until when.
+//! The state that a client returns with its answers: which run and calls it was asked about, for
+//! which request, and until when.
 //!
-//! The client keeps it and may do with it what it will. It is sealed with a key that lies beside
-//! the ledger, so that it is of use after a restart, and neither read nor changed. Whether an
-//! answer was given before is the ledger's to know.
+//! The client keeps it and may do anything with it. It is sealed with a key beside the ledger, so
+//! that it is valid after a restart, but cannot be read or changed. The ledger knows whether an
+//! answer was given before.
 
 use std::{
     fmt,
@@ -19,8 +19,8 @@ use sha2::{Digest as _, Sha256};
 
 use super::requests::ExecuteRequest;
 
-/// The longest text that is looked at. One about the most questions that a run asks has some ten
-/// thousand bytes.
+/// The longest text that is examined. One about the maximum number of questions of a run has some
+/// ten thousand bytes.
 const MAX_BYTES: usize = 64 * 1024;
 
 /// What a client was asked.
@@ -28,20 +28,20 @@ const MAX_BYTES: usize = 64 * 1024;
 pub(super) struct RequestState {
     /// The run that waits.
     pub(super) run: RunId,
-    /// Whose request it was; nothing for the owner's.
+    /// Who asked; `None` for the owner.
     pub(super) principal: Option<String>,
     /// The digest of the request.
     pub(super) request: [u8; 32],
     /// The place where its questions are asked.
     pub(super) desk: u64,
-    /// The questions of this round, by the numbers of their calls.
+    /// The questions of this round, by call number.
     asked: Vec<(u64, u64)>,
-    /// Those of the rounds before.
+    /// Those of earlier rounds.
     before: Vec<u64>,
     until_ms: u64,
 }
 
-/// Why what a client gave back is of no use.
+/// Why a returned state is invalid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Useless {
     Altered,
@@ -64,7 +64,7 @@ impl fmt::Display for Useless {
 }
 
 impl RequestState {
-    /// That of a round which asks these questions, after those of the rounds before.
+    /// The state of a round with these questions, after those of earlier rounds.
     pub(super) fn new(
         run: RunId,
         (principal, request, desk): (Option<String>, [u8; 32], u64),
@@ -78,23 +78,23 @@ impl RequestState {
         Self { run, principal, request, desk, asked, before, until_ms }
     }
 
-    /// The questions of this round, by the numbers of their calls.
+    /// The questions of this round, by call number.
     pub(super) fn questions(&self) -> impl Iterator<Item = (u64, QuestionId)> {
         self.asked.iter().map(|(call, question)| (*call, QuestionId::from_bits(*question)))
     }
 
-    /// All questions that were asked by now.
+    /// All questions asked so far.
     pub(super) fn all(&self) -> Vec<u64> {
         self.before.iter().copied().chain(self.asked.iter().map(|(_, question)| *question)).collect()
     }
 
-    /// What the client is given; nothing where it cannot be sealed.
+    /// The sealed text for the client, or `None` if it cannot be sealed.
     pub(super) fn sealed(&self, ledger: &Arc<dyn Ledger>) -> Option<String> {
         let sealed = ledger.seal(Purpose::RequestState, &serde_json::to_vec(self).ok()?)?;
         Some(sealed.iter().map(|byte| format!("{byte:02x}")).collect())
     }
 
-    /// What the client gave back, with this request.
+    /// The state that the client returned with this request.
     ///
     /// # Errors
     /// It does not belong to it.
@@ -122,14 +122,13 @@ impl RequestState {
     }
 }
 
-/// The digest of what is asked for. The order in which a client writes its arguments makes no
-/// difference.
+/// The digest of a request. The order of a client's arguments does not matter.
 pub(super) fn request_digest(request: &ExecuteRequest) -> [u8; 32] {
     let ExecuteRequest { code, run, limits } = request;
     Sha256::digest(serde_json::json!([code, run, limits]).to_string()).into()
 }
 
-/// The bytes of a text of hexadecimal digits.
+/// The bytes of a hexadecimal text.
 fn bytes_of(text: &str) -> Option<Vec<u8>> {
     if text.len() > MAX_BYTES || !text.len().is_multiple_of(2) {
         return None;
@@ -174,7 +173,7 @@ mod tests {
         let text = state.sealed(&ledger).unwrap();
         assert_eq!(RequestState::opened(&text, &ledger, None, &request), Ok(state.clone()));
         assert_eq!((state.all(), state.questions().count()), (vec![8, 9], 1));
-        // Another process, which has the same folder.
+        // Another process with the same folder.
         let other: Arc<dyn Ledger> = Arc::new(SqliteLedger::new(Some(folder.path()), options));
         assert_eq!(RequestState::opened(&text, &other, None, &request), Ok(state));
 

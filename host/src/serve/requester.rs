@@ -13,11 +13,11 @@ use rmcp::{
 
 use super::client::{self, AskedClient, Questions, Way};
 
-/// Who asks for a run. A run may outlive its request, and this is what it keeps of it.
+/// The asker of a run. A run may outlive its request, and this is what it keeps of it.
 pub(super) struct Requester {
-    /// Where it came over HTTP.
+    /// The HTTP request, if it came over HTTP.
     pub(super) admission: Option<Admission>,
-    /// What the client calls itself.
+    /// The client's name.
     pub(super) client: Option<String>,
     /// What it can be asked.
     abilities: ClientAbilities,
@@ -44,7 +44,7 @@ impl Requester {
         Self { admission, asks: Some(asks.clone()), ..Self::of(context) }
     }
 
-    /// For whom the run is, and how far it may go; nobody but the owner at the socket, at stdin and
+    /// The principal of the run, and its scope; `None` for the owner at the socket or at stdin and
     /// stdout.
     pub(super) fn principal(&self) -> Option<Principal> {
         let principal = self.admission.as_ref()?.principal();
@@ -52,7 +52,7 @@ impl Requester {
         (!principal.is_owner()).then(|| Principal { name: principal.name().to_owned(), ceiling })
     }
 
-    /// Whom children may ask what they want to know. Of many clients, none is asked.
+    /// Whom children may ask. If there are many clients, none is asked.
     pub(super) fn asked_by_children(&self, questions: &Questions) -> Option<Arc<dyn AskClient>> {
         if self.admission.is_some() {
             return None;
@@ -65,21 +65,21 @@ impl Requester {
     }
 }
 
-/// Whose tasks are meant.
+/// The owner of the tasks.
 pub(super) fn owner(context: &RequestContext<RoleServer>) -> Owner {
-    // At stdin and stdout there is one client.
+    // On stdin and stdout there is one client.
     let Some(admission) = Admission::of(context) else { return Owner { name: Arc::from(""), may_change: true } };
     let principal = admission.principal();
     Owner { name: principal.name().into(), may_change: principal.may(Scope::Run) }
 }
 
-/// Whose token a request has. It is the owner who asks at the socket, as at stdin and stdout.
+/// The principal of a request. At the socket it is the owner, as at stdin and stdout.
 pub(super) fn principal(context: &RequestContext<RoleServer>) -> Option<&str> {
     let principal = Admission::of(context)?.principal();
     (!principal.is_owner()).then(|| principal.name())
 }
 
-/// Ends when nobody waits for the answer any more, or nobody is to wait.
+/// Completes when nobody waits for the answer any more, or nobody should.
 pub(super) async fn ended(context: &RequestContext<RoleServer>) {
     match Admission::of(context) {
         None => context.ct.cancelled().await,

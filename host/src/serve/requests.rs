@@ -1,4 +1,4 @@
-//! What the two tools take.
+//! The arguments of the two tools.
 
 use belljar_model::{ErrorKind, LimitsPatch, RunError, RunId};
 use serde::{Deserialize, Deserializer};
@@ -20,13 +20,13 @@ pub(super) struct SearchRequest {
 #[serde(deny_unknown_fields)]
 pub(super) struct ExecuteRequest {
     pub(super) code: Option<String>,
-    /// A run that waits, to go on with.
+    /// A waiting run to resume.
     pub(super) run: Option<RunId>,
     #[serde(default, deserialize_with = "null_is_none")]
     pub(super) limits: LimitsPatch,
 }
 
-/// What is asked for is one script, or one run.
+/// Either a script or a run, not both.
 pub(super) fn neither_or_both() -> RunError {
     RunError::new(ErrorKind::Usage, format!("the arguments of {EXECUTE} are wrong: it takes either code or run"))
         .with_hint("run goes on with a run that waits, in place of code")

@@ -1,11 +1,11 @@
 //! The client's user, asked in place of an answer. It is for clients of the revision without
-//! sessions, which take no requests from a server: they are told what is wanted of them, and send
-//! the same request again, with it.
+//! sessions, which accept no requests from a server: they are told what is needed, and send the
+//! same request again with it.
 //!
 //! A run that waits for decisions is put aside at once, and the client gets a form for each
-//! question (`elicitation.rs` says what counts as a decision) and a sealed state
-//! (`request_state.rs`). With the decisions the run goes on. What a client has not decided is not
-//! asked of it again in the same call: one that answers by itself would be asked for ever.
+//! question (`elicitation.rs` defines what counts as a decision) and a sealed state
+//! (`request_state.rs`). With the decisions the run is resumed. A client is not asked the same
+//! question twice in one call: a client that answers by itself would be asked for ever.
 
 use std::{collections::BTreeSet, sync::Arc, time::SystemTime};
 
@@ -29,10 +29,10 @@ use super::{
 };
 use crate::approvals;
 
-/// Bytes of all forms of a round. What finds no room is asked in a later one.
+/// Bytes of all forms of a round. Questions that do not fit are asked in a later one.
 const MAX_FORMS_BYTES: usize = 1 << 20;
 
-/// What a client sends with a request that it made before.
+/// What a client sends with a repeated request.
 pub(super) struct Retry {
     responses: InputResponses,
     state: Option<String>,
@@ -46,42 +46,42 @@ impl Retry {
     }
 }
 
-/// The client of one request, as it is asked.
+/// The client of one request, with what is needed to ask it.
 pub(super) struct Rounds<'a> {
     pub(super) ledger: &'a Arc<dyn Ledger>,
-    /// Who asks; nothing for the owner.
+    /// Who asks; `None` for the owner.
     pub(super) principal: Option<&'a str>,
 }
 
-/// What is done in one round.
+/// The work of one round.
 pub(super) struct Round {
-    /// What is run, or gone on with.
+    /// The script to run, or the run to resume.
     request: ExecuteRequest,
     /// The place where its questions are asked.
     pub(super) desk: u64,
-    /// Whether a run that waits is put aside at once, since the client is asked with the answer.
+    /// Whether a waiting run is put aside at once, since the client is asked in the answer.
     pub(super) is_asked_with_answer: bool,
     digest: [u8; 32],
     before: Vec<u64>,
 }
 
-/// What the client gets in place of a round.
+/// The client's result if a round is impossible.
 pub(super) enum NoRound {
-    /// What it sent cannot be what it was given.
+    /// Its state is not one that it was given.
     Refused(ErrorData),
-    /// Its decisions count for nothing, or cannot be kept.
+    /// Its decisions do not count, or cannot be kept.
     Told(Box<CallToolResult>),
 }
 
 impl Round {
-    /// Takes what is run, which is needed once.
+    /// Takes the script or run, which is needed once.
     pub(super) fn take_request(&mut self) -> ExecuteRequest {
         std::mem::take(&mut self.request)
     }
 }
 
 impl Rounds<'_> {
-    /// Begins a round: takes what the client decided, if it was asked before.
+    /// Begins a round: handles the client's decisions, if it was asked before.
     ///
     /// # Errors
     /// Nothing was decided, and nothing is run.
@@ -104,12 +104,12 @@ impl Rounds<'_> {
             RequestState::opened(&state, self.ledger, self.principal, &request).map_err(|useless| refused(&useless))?;
         let is_decided = self.decide(&state, &responses).await?;
         let request = ExecuteRequest { code: None, run: Some(state.run), limits: LimitsPatch::default() };
-        // Where the client has decided nothing, the owner has as long to do so elsewhere as with
-        // any other client.
+        // If the client has decided nothing, the owner has as long to do so elsewhere as with any
+        // other client.
         Ok(Round { request, desk: state.desk, is_asked_with_answer: is_decided, digest, before: state.all() })
     }
 
-    /// Hands what the client decided to the ledger. Whether there was anything.
+    /// Passes the client's decisions to the ledger. Returns whether there were any.
     async fn decide(&self, state: &RequestState, responses: &InputResponses) -> Result<bool, NoRound> {
         let (mut taken, mut refusals) = (0, Vec::new());
         for (call, question) in state.questions() {
@@ -134,7 +134,8 @@ impl Rounds<'_> {
         }
     }
 
-    /// Ends a round: where its run waits for what the client was not asked yet, it is asked that.
+    /// Ends a round: if its run waits for questions that the client was not asked yet, it is asked
+    /// those.
     pub(super) async fn end(&self, round: Round, result: CallToolResult) -> CallToolResponse {
         let Some(run) = run_that_waits(&result) else { return result.into() };
         match self.asked(round, run).await {
@@ -147,7 +148,7 @@ impl Rounds<'_> {
         }
     }
 
-    /// The forms of the questions that are open.
+    /// The forms of the open questions.
     async fn asked(&self, round: Round, run: RunId) -> Result<Option<InputRequiredResult>, LedgerError> {
         let before: BTreeSet<u64> = round.before.iter().copied().collect();
         let filter = QuestionFilter { open: true, run: Some(run), desk: Some(round.desk), ..QuestionFilter::default() };
@@ -177,19 +178,19 @@ impl Rounds<'_> {
     }
 }
 
-/// The name of a form: the call that it is about.
+/// The name of a form, from the call that it is about.
 fn key(call: u64) -> String {
     format!("call_{call}")
 }
 
-/// What an answer says: nothing, unless its form was accepted with an explicit decision.
+/// The decision in an answer: only if its form was accepted with an explicit one.
 fn decided(answer: &Value) -> Option<bool> {
     let answer: ElicitResult = serde_json::from_value(answer.clone()).ok()?;
     let content = (answer.action == ElicitationAction::Accept).then_some(answer.content).flatten()?;
     elicitation::decided(&content)
 }
 
-/// The run that waits for decisions, if that is what its result says.
+/// The waiting run, if the result says that it waits.
 fn run_that_waits(result: &CallToolResult) -> Option<RunId> {
     let outcome = result.structured_content.as_ref()?;
     let kind = outcome.get("error")?.get("kind")?.as_str()?;

@@ -1,12 +1,11 @@
-//! What the token of a request is good for.
+//! What the token of a request allows.
 
 use belljar_http::{Admission, Scope};
 use rmcp::{ErrorData, RoleServer, model::CallToolResult, service::RequestContext};
 
 use super::answer::refused;
 
-/// Tasks are runs: a token that is not good for those does not hear of them, nor whether one is
-/// there.
+/// Tasks are runs: a token without a scope for runs does not see tasks, nor whether one exists.
 pub(super) fn may_run(context: &RequestContext<RoleServer>) -> Result<(), ErrorData> {
     match lacks(context, Scope::RunReadOnly) {
         None => Ok(()),
@@ -14,12 +13,12 @@ pub(super) fn may_run(context: &RequestContext<RoleServer>) -> Result<(), ErrorD
     }
 }
 
-/// What a model is told whose token is not good for this.
+/// What a model is told if its token lacks this scope.
 pub(super) fn not_allowed(context: &RequestContext<RoleServer>, scope: Scope) -> Option<CallToolResult> {
     lacks(context, scope).map(|message| refused(&message))
 }
 
-/// Why a token is not good for this. At stdin and stdout there is no token.
+/// Why a token does not allow this. On stdin and stdout there is no token.
 fn lacks(context: &RequestContext<RoleServer>, scope: Scope) -> Option<String> {
     let principal = Admission::of(context)?.principal();
     if principal.may(scope) {

@@ -1,4 +1,4 @@
-//! A run as its client may see it while it goes on: what it waits for, and what its script logs.
+//! A run as its client may see it while it goes on: what it waits for, and its script's logs.
 
 use std::{collections::BTreeMap, sync::Arc, time::Instant};
 
@@ -7,9 +7,9 @@ use belljar_model::{LogLevel, RunStep, ToolPath, display};
 use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::mpsc;
 
-/// Calls in flight that are looked at one by one. A run may have more, which are counted then.
+/// Calls in flight that are listed one by one. Further ones are counted.
 const MAX_CALLS: usize = 256;
-/// Entries of a script's log that wait for a client that reads slowly. Further ones are counted.
+/// Log entries of a script that wait for a slow client. Further ones are counted.
 const MAX_ENTRIES: usize = 256;
 
 /// One run.
@@ -22,12 +22,12 @@ struct Inner {
     log: Option<mpsc::Sender<Entry>>,
 }
 
-/// What a script wrote to its log.
+/// A script's log entry.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Entry {
     pub(super) level: LogLevel,
     pub(super) text: String,
-    /// How many were left out before it.
+    /// How many entries were omitted before it.
     pub(super) left_out: u64,
 }
 
@@ -42,9 +42,9 @@ struct State {
 struct Waiting {
     tool: ToolPath,
     since: Instant,
-    /// Whether a person is to decide about it.
+    /// Whether a person must decide about it.
     is_parked: bool,
-    /// What its server said last of its progress.
+    /// Its server's last progress message.
     said: Option<String>,
 }
 
@@ -54,7 +54,7 @@ impl Seen {
         Self::with(None)
     }
 
-    /// The same, and what its script logs.
+    /// The same, with its script's logs.
     pub(super) fn with_log() -> (Self, mpsc::Receiver<Entry>) {
         let (log, entries) = mpsc::channel(MAX_ENTRIES);
         (Self::with(Some(log)), entries)
@@ -64,7 +64,7 @@ impl Seen {
         Self(Arc::new(Inner { began: Instant::now(), state: Mutex::default(), log }))
     }
 
-    /// What the gateway tells of the run goes here.
+    /// Receives what the gateway reports about the run.
     pub(super) fn follower(&self) -> Follower {
         let seen = self.clone();
         Arc::new(move |step| seen.note(step))
@@ -75,7 +75,7 @@ impl Seen {
         self.0.began.elapsed().as_secs_f64().round()
     }
 
-    /// What the run does, on one line.
+    /// What the run is doing, on one line.
     pub(super) fn says(&self) -> String {
         let seconds = self.seconds();
         let state = self.state();
@@ -126,7 +126,7 @@ impl Seen {
             RunStep::Log { level, text } => {
                 if let Some(log) = &self.0.log {
                     let entry = Entry { level: *level, text: text.clone(), left_out: state.left_out };
-                    // Whoever reads slowly holds up no run.
+                    // A slow reader does not delay the run.
                     state.left_out = if log.try_send(entry).is_ok() { 0 } else { state.left_out.saturating_add(1) };
                 }
             }
@@ -135,7 +135,7 @@ impl Seen {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        // Nothing under the lock can panic half way.
+        // Nothing under the lock can panic halfway.
         self.0.state.lock()
     }
 }

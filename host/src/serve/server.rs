@@ -1,4 +1,4 @@
-//! The protocol's requests, and what answers them.
+//! The protocol's requests, and their handlers.
 
 #![expect(deprecated, reason = "logging is deprecated, and clients of today ask for it")]
 
@@ -44,7 +44,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// A server whose runs become tasks as `tasks` says, for clients that know them.
+    /// A server whose runs become tasks according to `tasks`, for clients that support them.
     pub(crate) fn new(backends: Arc<dyn Backends>, tasks: TaskLimits) -> Self {
         let (questions, tasks) = (Questions::default(), Tasks::new(tasks));
         Self {
@@ -90,7 +90,7 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        // The default answers with an empty list, which claims a capability that there is not.
+        // The default answers with an empty list, which claims a missing capability.
         Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "prompts are not supported", None))
     }
 
@@ -169,8 +169,8 @@ impl ServerHandler for Server {
         let retry = Retry::of(&mut request);
         let arguments = Value::Object(request.arguments.unwrap_or_default());
         if Admission::of(&context).is_none() {
-            // There is one client. No child is started before somebody needs it, so children hear
-            // of what this client can do.
+            // There is one client. No child is started before it is needed, so children learn what
+            // this client can do.
             self.runs.backends.set_client_abilities(client::abilities(&context));
         }
         let result = async {
@@ -180,8 +180,8 @@ impl ServerHandler for Server {
                     Some(refusal) => refusal.into(),
                 }),
                 EXECUTE => match not_allowed(&context, Scope::RunReadOnly) {
-                    // In a box: what a run needs is large, in more than one place here, and the
-                    // stack is not.
+                    // Boxed: the state of a run is large, in more than one place here, and the
+                    // stack is small.
                     None => Box::pin(self.runs.execute(arguments, retry, &context)).await,
                     Some(refusal) => Ok(refusal.into()),
                 },
@@ -192,8 +192,8 @@ impl ServerHandler for Server {
                 }
             }
         };
-        // A panic ends its request and nothing else. Without an answer, the request would count as
-        // in flight for ever.
+        // A panic only ends its request. Without an answer, the request would count as in flight
+        // for ever.
         match AssertUnwindSafe(result).catch_unwind().await {
             Ok(result) => result,
             Err(_) => Err(ErrorData::internal_error("the request failed inside belljar; its log says more", None)),

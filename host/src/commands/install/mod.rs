@@ -32,7 +32,7 @@ use remote::Remote;
 
 /// The name of the entry.
 const NAME: &str = "belljar";
-/// What the copies of a changed file are called.
+/// The suffix of copies of a changed file.
 const SUFFIX: &str = "before-belljar";
 
 impl InstallClient {
@@ -61,7 +61,7 @@ impl InstallClient {
         }
     }
 
-    /// The key under which the servers stand.
+    /// The key of the servers.
     fn key(self) -> &'static str {
         if self == Self::VsCode { "servers" } else { "mcpServers" }
     }
@@ -135,8 +135,8 @@ fn not_written(path: &Path, error: &std::io::Error) -> Failure {
     RunError::new(ErrorKind::Config, format!("{} cannot be written: {error}", path.display())).into()
 }
 
-/// How the client is to start belljar: by its whole path, since clients that no shell has started
-/// do not find it otherwise.
+/// How the client starts belljar: by its full path, since clients that were not started from a
+/// shell do not find it otherwise.
 fn entry(arguments: &InstallArguments) -> Result<CstInputValue, Failure> {
     let program = std::env::current_exe()
         .map_err(|error| Failure::internal(format!("belljar's own program cannot be found: {error}")))?;
@@ -158,8 +158,8 @@ fn entry(arguments: &InstallArguments) -> Result<CstInputValue, Failure> {
     Ok(CstInputValue::Object(entry))
 }
 
-/// The client's file with another entry. Nothing of the file but the entry is ever shown: the rest
-/// is not ours, and has secrets in it.
+/// The client's file with another entry. Only the entry is ever shown: the rest of the file is not
+/// ours, and may contain secrets.
 struct Change {
     text: String,
     /// The entry before and after, its secrets masked.
@@ -173,7 +173,7 @@ impl Change {
     }
 }
 
-/// The file with the entry in it; `None` where it is there already.
+/// The file with the entry in it; `None` if it is there already.
 fn with(text: &str, key: &str, entry: &CstInputValue) -> Result<Option<Change>, String> {
     let (root, top) = parsed(if text.trim().is_empty() { "{}\n" } else { text })?;
     let servers = match top.get(key) {
@@ -195,7 +195,7 @@ fn with(text: &str, key: &str, entry: &CstInputValue) -> Result<Option<Change>, 
     Ok(Some(Change { text: root.to_string(), from: from.map(masked_entry), to: to.map(masked_entry) }))
 }
 
-/// The file without the entry; `None` where there is none.
+/// The file without the entry; `None` if there is none.
 fn without(text: &str, key: &str) -> Result<Option<Change>, String> {
     if text.trim().is_empty() {
         return Ok(None);
@@ -214,7 +214,7 @@ fn value_of(property: &CstObjectProp) -> Option<Value> {
 fn masked_entry(entry: Value) -> Value {
     match entry {
         Value::Object(entry) => Value::Object(masked::entry(&entry, Author::User)),
-        // Somebody put something else under belljar's name: that it is there is all that matters.
+        // Something else has belljar's name: only its existence matters.
         _ => Value::from(masked::MASK),
     }
 }
@@ -231,7 +231,7 @@ fn parsed(text: &str) -> Result<(CstRootNode, CstObject), String> {
     Ok((root, top))
 }
 
-/// How many brackets are open at once at most, those in texts and comments counted too.
+/// The most brackets that are open at once, also counting those in texts and comments.
 fn depth(text: &str) -> usize {
     let (mut open, mut most) = (0_usize, 0);
     for character in text.chars() {

@@ -1,8 +1,7 @@
-//! The entry for a `belljar serve --http` that runs: its URL, and a token that is made for this
-//! client.
+//! The entry for a running `belljar serve --http`: its URL, and a token for this client.
 //!
-//! The token goes into the client's file, which its owner alone can read from then on, and is shown
-//! nowhere.
+//! The token goes into the client's file, which only its owner can read from then on, and is not
+//! shown anywhere.
 
 use std::path::{Path, PathBuf};
 
@@ -22,11 +21,11 @@ use crate::{commands::token, failure::Failure, output, setup, tokens};
 const TO_COME: &str = "…";
 const SCHEME: &str = "Bearer ";
 
-/// What is to be written, and where the tokens are.
+/// What to write, and where the tokens are.
 pub(super) struct Remote {
     client: InstallClient,
     url: String,
-    /// Of the token.
+    /// The token's name and scopes.
     name: String,
     scopes: Vec<Scope>,
     folder: Dir,
@@ -34,7 +33,7 @@ pub(super) struct Remote {
 }
 
 impl Remote {
-    /// What the arguments say, if they speak of a server that runs.
+    /// The plan, if the arguments name a running server.
     pub(super) fn wanted(arguments: &InstallArguments) -> Result<Option<Self>, Failure> {
         let Some(url) = arguments.http.clone() else { return Ok(None) };
         if arguments.client == InstallClient::ClaudeDesktop {
@@ -53,8 +52,7 @@ impl Remote {
         Ok(Some(Self { client: arguments.client, url, name, scopes: arguments.scope.clone(), folder, known }))
     }
 
-    /// The file with the entry, for people to see; `None` where there is one already whose token is
-    /// good.
+    /// The file with the entry, for display; `None` if it already has an entry with a valid token.
     pub(super) fn change(&self, text: &str, key: &str) -> Result<Option<Change>, String> {
         if !text.trim().is_empty() && self.is_there(text, key)? {
             return Ok(None);
@@ -62,7 +60,7 @@ impl Remote {
         with(text, key, &self.entry(TO_COME))
     }
 
-    /// Refuses a name that another token has, before anybody is asked.
+    /// Refuses a name that is taken, before anybody is asked.
     pub(super) fn check_name(&self) -> Result<(), Failure> {
         let name = &self.name;
         if !self.known.iter().any(|token| token.name == *name) {
@@ -72,12 +70,12 @@ impl Remote {
         Err(Failure::usage(format!("there is a token '{name}' already"), hint))
     }
 
-    /// Waits for the owner to agree to a new token, as `belljar token add` does.
+    /// Waits for the owner to agree to a new token, like `belljar token add`.
     pub(super) fn agreed(&self, arguments: &InstallArguments) -> Result<(), Failure> {
         token::agreed_to_add(arguments.yes, &arguments.config, &self.name, token::usual(&self.scopes))
     }
 
-    /// Makes the token and writes the entry. Where that fails, there is no token.
+    /// Creates the token and writes the entry. If that fails, there is no token.
     pub(super) fn write(&self, path: &Path, before: Option<&str>, key: &str) -> Result<Option<PathBuf>, Failure> {
         let new = token::added(&self.folder, &self.name, token::usual(&self.scopes))?;
         let written = match with(before.unwrap_or_default(), key, &self.entry(new.reveal())) {
@@ -87,7 +85,7 @@ impl Remote {
             Err(problem) => Err(not_written(path, &std::io::Error::other(problem))),
         };
         written.inspect_err(|_| {
-            // The first failure is the one to tell of.
+            // The first error is reported.
             let _ = tokens::change(&self.folder, |tokens| tokens.remove(&self.name));
         })
     }

@@ -1,4 +1,4 @@
-//! `belljar policy accept`: the owner agrees to what servers say of their tools now. No server is
+//! `belljar policy accept`: the owner accepts the current definitions of tools. No server is
 //! started.
 
 use std::{collections::BTreeMap, process::ExitCode};
@@ -22,7 +22,7 @@ use crate::{
 /// Lines around a difference.
 const CONTEXT: usize = 2;
 
-/// One tool that is not described as it is pinned.
+/// A tool that differs from its pin.
 pub(super) struct Changed {
     pub(super) tool: ToolPath,
     before: Option<String>,
@@ -72,7 +72,7 @@ pub(crate) async fn accept(arguments: PolicyAcceptArguments) -> Result<ExitCode,
         true
     };
     if is_accepted {
-        // Just what was shown.
+        // Exactly what was shown.
         let mut all: BTreeMap<&str, BTreeMap<String, String>> = BTreeMap::new();
         for Changed { tool, now, .. } in &changed {
             all.entry(tool.server()).or_default().insert(tool.tool().to_owned(), now.clone());
@@ -92,8 +92,8 @@ pub(crate) async fn accept(arguments: PolicyAcceptArguments) -> Result<ExitCode,
     Ok(if changed.is_empty() || is_accepted { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// What is not described as it is pinned, and the servers of which that cannot be said. What is
-/// looked at first is pinned so.
+/// The tools that differ from their pins, and the servers for which that is unknown. A server that
+/// is checked for the first time is pinned.
 pub(super) async fn changed(
     rules: &LoadedPolicy,
     servers: &[ServerSpec],
@@ -133,8 +133,8 @@ pub(super) async fn changed(
     Ok((changed, unknown))
 }
 
-/// What has changed, line by line, with nothing in it that could act on a terminal or pass for
-/// belljar's own words.
+/// What has changed, line by line, with nothing that could act on a terminal or pass for belljar's
+/// own words.
 fn show(changed: &Changed) {
     let Changed { tool, before, now, warnings } = changed;
     let what = if before.is_some() { "has changed" } else { "is new" };

@@ -1,6 +1,6 @@
-//! `belljar policy`: the owner's rules, looked at without calling anything. No server is started.
+//! `belljar policy`: examines the owner's rules without calling anything. No server is started.
 //!
-//! `accept.rs` is `belljar policy accept`, and `arguments.rs` what all of them take.
+//! `accept.rs` is `belljar policy accept`, and `arguments.rs` has all arguments.
 
 mod accept;
 mod arguments;
@@ -37,7 +37,7 @@ pub(crate) async fn policy(arguments: PolicyArguments) -> Result<ExitCode, Failu
     }
 }
 
-/// What is said where there are no rules.
+/// The message if there are no rules.
 const NO_RULES: &str = "there are no rules: every call of every tool is allowed";
 
 async fn check(options: &PolicyOptions) -> Result<ExitCode, Failure> {
@@ -80,16 +80,16 @@ async fn check(options: &PolicyOptions) -> Result<ExitCode, Failure> {
     Ok(if seen.mistakes.is_empty() { ExitCode::SUCCESS } else { exit_code_of(ErrorKind::Config) })
 }
 
-/// What a look at the rules has shown.
+/// The result of checking the rules.
 #[derive(Default)]
 struct Checked {
     rules: usize,
     tests: usize,
     mistakes: Vec<(Option<String>, Problem)>,
     warnings: Vec<Problem>,
-    /// What servers say of their tools that the owner should look at.
+    /// Text in servers' definitions that the owner should check.
     definitions: Vec<Definition>,
-    /// The servers that rules name and whose tools are not known.
+    /// Servers in rules whose tools are not known.
     unknown: Vec<String>,
 }
 
@@ -156,14 +156,14 @@ impl Checked {
     }
 }
 
-/// Something that a server says of a tool.
+/// A finding in a server's definition of a tool.
 struct Definition {
     tool: ToolPath,
     place: Option<String>,
     problem: String,
 }
 
-/// What the lists on disk say that is not as it is pinned, or speaks to the model.
+/// Definitions in the lists on disk that differ from their pins, or address the model.
 async fn definitions(rules: &LoadedPolicy, config: &Config) -> Result<Vec<Definition>, Failure> {
     let servers = &config.servers;
     let ledger = setup::ledger_of(&config.ledger);
@@ -189,7 +189,7 @@ fn tools_of(lists: &[Option<Listed>], at: usize) -> Option<&[ToolDefinition]> {
     lists.get(at)?.as_ref().map(|listed| listed.tools.as_slice())
 }
 
-/// The rules with what the disk knows of the servers.
+/// The rules with what is known from disk of the servers.
 struct Known<'k> {
     policy: &'k Arc<Policy>,
     servers: &'k [ServerSpec],
@@ -201,8 +201,8 @@ impl<'k> Known<'k> {
         Self { policy: &rules.policy, servers, lists: rules.lists(servers, None) }
     }
 
-    /// What a tool is trusted to do, and what its server's list leaves without meaning. `None`
-    /// where there is no such server.
+    /// A tool's trusted effect, and the conditions that make no sense with its server's list.
+    /// `None` if there is no such server.
     fn of_tool(&self, path: &ToolPath) -> Option<OfTool> {
         let (at, spec) = self.servers.iter().enumerate().find(|(_, spec)| spec.name == path.server())?;
         let tools = tools_of(&self.lists, at);

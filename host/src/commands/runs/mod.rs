@@ -38,17 +38,17 @@ pub(crate) async fn runs(arguments: RunsArguments) -> Result<ExitCode, Failure> 
     }
 }
 
-/// The ledger of this user, to be read.
+/// The ledger of this user, opened for reading.
 fn ledger() -> SqliteLedger {
     setup::ledger_of(&LedgerSettings::default())
 }
 
-/// The run that a word names which names no file.
+/// The run that a word names, if no file has that name.
 pub(super) fn named(word: &Path) -> Option<RunIdStart> {
     if word.exists() { None } else { word.to_str()?.parse().ok() }
 }
 
-/// The recording that the ledger has of a run.
+/// The ledger's recording of a run.
 pub(super) async fn recording(run: RunIdStart) -> Result<Vec<u8>, Failure> {
     let ledger = ledger();
     let (KeptRun { run, .. }, _) = found(&ledger, run).await?;
@@ -111,13 +111,13 @@ async fn show(arguments: &RunsShowArguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The recording, where there is one that can be read.
+/// The recording, if there is a readable one.
 fn read(run: RunId, kept: Option<&KeptRecording>) -> Result<Option<Recording>, Failure> {
     let recording = kept.and_then(KeptRecording::bytes).map(Recording::read).transpose();
     recording.map_err(|error| Failure::internal(format!("the recording of {run} cannot be read: {error}")))
 }
 
-/// What crossed between script and tools, in its order.
+/// What crossed between script and tools, in order.
 fn crossings(recording: &Recording) -> Vec<Crossing<'_>> {
     let crossing = |entry| match entry {
         Entry::Call { number, arguments, .. } => Some(Crossing::Arguments { number, text: arguments }),
@@ -142,7 +142,7 @@ async fn diff(arguments: &RunsDiffArguments) -> Result<ExitCode, Failure> {
     Ok(if difference.is_none() { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
-/// Where two runs differ first, in the order in which things happened.
+/// Where two runs first differ, in the order in which things happened.
 fn first_difference((one, calls): &WholeRun, (other, other_calls): &WholeRun) -> Option<Difference> {
     let differ = |what: &'static str, call: Option<u64>, one: String, other: String| {
         (one != other).then_some(Difference { what, call, one, other })
@@ -150,7 +150,7 @@ fn first_difference((one, calls): &WholeRun, (other, other_calls): &WholeRun) ->
     let shown = |value: &dyn std::fmt::Debug| format!("{value:?}");
     if one.key != other.key {
         let key = |run: &KeptRun| run.key.map(|key| format!("{key:08x}")).unwrap_or_default();
-        // Digests of two keys say nothing about each other.
+        // Digests with two keys cannot be compared.
         return differ("key of the digests", None, key(one), key(other));
     }
     let digest = |digest: Option<&belljar_ledger::Digest>| {
@@ -200,7 +200,7 @@ async fn export(arguments: &RunsExportArguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The fixture of a run. A recording has digests of what the run ended in, so it is run again,
+/// The fixture of a run. A recording has only digests of the results, so the run is repeated
 /// without its tools.
 async fn fixture(arguments: &RunsExportArguments) -> Result<String, Failure> {
     let recording = Recording::read(recording(arguments.run).await?)
@@ -232,7 +232,7 @@ async fn purge(arguments: RunsPurgeArguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A run that is to be there.
+/// A run that must exist.
 async fn found(ledger: &SqliteLedger, name: RunIdStart) -> Result<WholeRun, Failure> {
     let (first, last) = name.bounds();
     let run = match (name.whole(), ledger.between(first, last).await.map_err(unreadable)?.as_slice()) {

@@ -1,8 +1,8 @@
-//! Figures as people read them: three digits, a unit that fits, thousands apart.
+//! Formats figures for people: three digits, a suitable unit, thousands separated.
 
 use belljar_model::ByteSize;
 
-/// A time that is known in microseconds.
+/// A time in microseconds.
 pub(super) fn microseconds(time: f64) -> String {
     match time {
         _ if time < 999.5 => format!("{} µs", digits(time)),
@@ -11,12 +11,12 @@ pub(super) fn microseconds(time: f64) -> String {
     }
 }
 
-/// A time that is known in milliseconds.
+/// A time in milliseconds.
 pub(super) fn milliseconds(time: f64) -> String {
     microseconds(time * 1e3)
 }
 
-/// How many times as much.
+/// A ratio.
 pub(super) fn ratio(ratio: f64) -> String {
     format!("{ratio:.2} ×")
 }
@@ -27,7 +27,7 @@ pub(super) fn bytes(bytes: f64) -> String {
     ByteSize::b(whole).display().iec().to_string()
 }
 
-/// A whole number, with its thousands apart.
+/// A whole number, with its thousands separated.
 pub(super) fn count(number: impl Into<i128>) -> String {
     let number: i128 = number.into();
     let digits = number.unsigned_abs().to_string();
@@ -46,7 +46,7 @@ pub(super) fn size(number: usize) -> String {
     count(i128::try_from(number).unwrap_or(i128::MAX))
 }
 
-/// A number whose fractions are of no interest.
+/// A number rounded to a whole one.
 pub(super) fn whole(number: f64) -> String {
     #[expect(clippy::cast_possible_truncation, reason = "far below 2^63")]
     let whole = number.round() as i64;

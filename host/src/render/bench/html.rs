@@ -1,6 +1,6 @@
 //! Texts in a page.
 
-/// A text in which nothing is read as the page's markup.
+/// A text with the page's markup escaped.
 pub(super) fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {

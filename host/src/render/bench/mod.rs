@@ -1,5 +1,5 @@
 //! The figures of `belljar bench` for people: as a table on a terminal, and as a page. Both are
-//! drawn from the same sections, and these from the object that `--json` prints.
+//! made from the same sections, and these from the object that `--json` prints.
 
 mod figure;
 mod html;

@@ -1,4 +1,4 @@
-//! The figures as one page that needs nothing else: no network, no script, no other file.
+//! The figures as one self-contained page: without network, scripts or other files.
 
 use std::fmt::Write as _;
 
@@ -55,7 +55,7 @@ pub(crate) fn html(report: &Report) -> String {
     page + "</footer>\n</body>\n</html>\n"
 }
 
-/// The figures that people ask for first.
+/// The most interesting figures.
 fn write_tiles(page: &mut String, report: &Report) {
     let fastest = report
         .throughput

@@ -1,7 +1,7 @@
 //! Bars as inline SVG: lengths from zero, an axis with its unit, and the figure at the end of each
 //! bar.
 //!
-//! Written by hand, since nothing else is needed: colours are classes of the page's own style, so
+//! Written by hand, since nothing more is needed: colours are classes of the page's own style, so
 //! that they follow the reader's choice of light or dark, and texts stay texts.
 
 use std::fmt::Write as _;
@@ -14,21 +14,21 @@ use super::{
 const WIDTH: f64 = 560.0;
 /// Between the longest bar and the edge: room for its figure.
 const RIGHT: f64 = 84.0;
-/// What a character of a label takes of the width, at most.
+/// The maximum width of a character of a label.
 const CHARACTER: f64 = 6.7;
 const MOST_LABEL: f64 = 262.0;
-/// Room for the unit, which stands left of the axis.
+/// Room for the unit, left of the axis.
 const LEAST_LABEL: f64 = 104.0;
 const GROUP_GAP: f64 = 12.0;
 const BAR_GAP: f64 = 3.0;
 const LEGEND: f64 = 26.0;
 const AXIS: f64 = 22.0;
-/// Below the axis: what the line is that bars are compared with.
+/// Below the axis: the label of the reference line.
 const LINE: f64 = 18.0;
 /// Steps of the axis, at most.
 const STEPS: f64 = 5.0;
 
-/// The plot, with a title for those who hear it.
+/// The plot, with a title for screen readers.
 pub(super) fn svg(title: &str, plot: &Plot) -> String {
     let bar_height = if plot.series.len() > 1 { 13.0 } else { 22.0 };
     let longest = plot.groups.iter().map(|group| group.label.chars().count()).max().unwrap_or(0);
@@ -121,7 +121,7 @@ fn write_legend(svg: &mut String, series: &[&str], left: f64) {
     }
 }
 
-/// From a value to its place.
+/// The position of a value.
 struct Scale {
     step: f64,
     steps: u32,
@@ -130,8 +130,7 @@ struct Scale {
 }
 
 impl Scale {
-    /// A scale in round steps that begins at zero and ends where the largest value does, or a
-    /// little later.
+    /// A scale in round steps from zero to the largest value or slightly above it.
     fn up_to(most: f64, left: f64, right: f64) -> Self {
         let most = if most.is_finite() && most > 0.0 { most } else { 1.0 };
         let magnitude = 10.0_f64.powf((most / STEPS).log10().floor());

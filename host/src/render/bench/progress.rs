@@ -1,4 +1,4 @@
-//! A bar on a terminal's stderr while there is nothing else to see.
+//! A progress bar on a terminal's stderr.
 
 use std::{io::IsTerminal as _, time::Duration};
 
@@ -7,10 +7,10 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::output;
 
-/// The bar, if anybody is there to see it.
+/// The bar, if there is a terminal.
 pub(crate) struct Progress(Option<ProgressBar>);
 
-/// What moves the bar.
+/// Moves the bar.
 pub(crate) struct Told(Option<ProgressBar>);
 
 pub(crate) fn show() -> Progress {
@@ -30,7 +30,7 @@ impl Progress {
         Told(self.0.clone())
     }
 
-    /// Takes the bar away.
+    /// Removes the bar.
     pub(crate) fn end(self) {
         if let Some(bar) = self.0 {
             bar.finish_and_clear();

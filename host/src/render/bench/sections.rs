@@ -1,4 +1,4 @@
-//! What is told of each measure: a heading, a table, and the bars of a plot.
+//! The sections of the report: each with a heading, a table, and the bars of a plot.
 
 use belljar_measures::report::{
     Machine, Microseconds, Milliseconds, Origin, Overhead, Report, Search, Throughput, Tokens, WaitingRuns,
@@ -7,28 +7,28 @@ use belljar_measures::report::{
 use super::figure::{bytes, count, microseconds, milliseconds, ratio, size, whole};
 use crate::output::visible_line;
 
-/// A measure, or several that belong together.
+/// A measurement, or several that belong together.
 pub(super) struct Section {
     pub(super) title: String,
     /// What was measured, in a sentence.
     pub(super) what: String,
-    /// What the rows are, and then the columns.
+    /// The heading of the rows, and then those of the columns.
     pub(super) headings: &'static [&'static str],
     /// A label and its cells.
     pub(super) rows: Vec<Vec<String>>,
     pub(super) plot: Plot,
-    /// What a reader must know beside the figures.
+    /// What a reader must know besides the figures.
     pub(super) remarks: Vec<String>,
 }
 
-/// Bars that lie, in groups, with an axis below them.
+/// Horizontal bars in groups, with an axis below them.
 pub(super) struct Plot {
-    /// What stands at the axis.
+    /// The label of the axis.
     pub(super) unit: &'static str,
-    /// The names of the series, where there is more than one.
+    /// The names of the series, if there are several.
     pub(super) series: Vec<&'static str>,
     pub(super) groups: Vec<Group>,
-    /// A line to compare with, and what it is.
+    /// A reference line, and its label.
     pub(super) line: Option<(f64, &'static str)>,
 }
 
@@ -38,11 +38,11 @@ pub(super) struct Group {
 }
 
 pub(super) struct Bar {
-    /// Its place in [`Plot::series`].
+    /// Its index in [`Plot::series`].
     pub(super) series: usize,
     pub(super) value: f64,
     pub(super) shown: String,
-    /// Whether it was measured; else it was computed, and stands there for comparison.
+    /// Whether it was measured, or computed for comparison.
     pub(super) is_measured: bool,
 }
 
@@ -79,7 +79,7 @@ pub(super) fn all(report: &Report) -> Vec<Section> {
     sections.into_iter().flatten().collect()
 }
 
-/// What it was measured on, in the order in which people ask.
+/// The machine, with the most important facts first.
 pub(super) fn machine(machine: &Machine) -> Vec<String> {
     let cores = if machine.cores == 1 { "1 core".to_owned() } else { format!("{} cores", machine.cores) };
     #[expect(clippy::cast_precision_loss, reason = "no machine has 2^53 bytes")]

@@ -10,7 +10,7 @@ pub(crate) fn show(report: &Report) {
     let Report { version, profile, measured_at, .. } = report;
     output::print(format_args!("{DIM}belljar {version} ({profile}) · {machine} · {measured_at}{DIM:#}"));
     let sections = sections::all(report);
-    // Measures with the same columns stand in one table.
+    // Measurements with the same columns share a table.
     for together in sections.chunk_by(|one, other| one.headings == other.headings) {
         output::print("");
         show_table(together);

@@ -7,16 +7,16 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::{MAX_BYTES_IN_FLIGHT, MAX_IN_FLIGHT, refusal::Refusal};
 
-/// The requests that are being worked on or whose answers are not written yet.
+/// Requests that are being handled or whose answers are not written yet.
 pub(super) struct InFlight {
     requests: Arc<Semaphore>,
     bytes: Arc<Semaphore>,
     unanswered: HashMap<RequestId, Slot>,
 }
 
-/// A request's place. It is shared by the handler that works on the request and by the way of its
-/// answer, and is free when neither holds it: the handler of a cancelled request may go on for a
-/// while, and its answer never comes.
+/// A request's place. It is shared by the request's handler and its answer on the way, and is free
+/// when neither holds it: the handler of a cancelled request may continue for a while, and its
+/// answer never comes.
 #[derive(Clone)]
 pub(super) struct Slot {
     _request: Arc<OwnedSemaphorePermit>,
@@ -48,12 +48,12 @@ impl InFlight {
         Ok(slot)
     }
 
-    /// The place of a request that is answered now: to be held until the answer is written.
+    /// The place of a request that is being answered, to be held until the answer is written.
     pub(super) fn leave(&mut self, id: &RequestId) -> Option<Slot> {
         self.unanswered.remove(id)
     }
 
-    /// Notes that a request will have no answer, and says whether there was one to cancel.
+    /// Notes that a request will have no answer, and returns whether there was one to cancel.
     pub(super) fn cancel(&mut self, id: &RequestId) -> bool {
         self.unanswered.remove(id).is_some()
     }

@@ -2,11 +2,11 @@
 //! hold.
 //!
 //! rmcp starts a task for each message and keeps each answer until the client takes it. So the
-//! bounds are here, before rmcp: a client has so many requests in flight, counted until their
-//! answers are written, and hears `busy` above that. While it does not take its answers, nothing
-//! more is read from it. Reading goes on at the bound, so a client can always cancel.
+//! bounds are here, before rmcp: a client may have a limited number of requests in flight, counted
+//! until their answers are written, and gets `busy` above that. While it does not take its answers,
+//! nothing more is read from it. Reading continues at the bound, so a client can always cancel.
 //!
-//! `in_flight` counts requests, `refusal` is what is said in place of an answer, `outbox` writes.
+//! `in_flight` counts requests, `refusal` has the answers to rejected ones, `outbox` writes.
 
 mod in_flight;
 mod outbox;
@@ -32,18 +32,19 @@ use outbox::Outbox;
 use refusal::Refusal;
 
 /// The longest line of a client: a script of the largest size, escaped, or an answer to a child's
-/// question. The daemon's clients have the same.
+/// question. The daemon has the same limit.
 const MAX_LINE_BYTES: usize = 16 << 20;
 /// The values in one line, since a short text can make a large tree. A request has a dozen, a long
 /// form of an elicitation some hundreds.
 const MAX_VALUES: usize = 100_000;
-/// The longest text that a client may use as an id: it is said back, and kept until then.
+/// The longest text that a client may use as an id, which is kept and sent back.
 const MAX_ID_BYTES: usize = 128;
-/// Requests of the client at once. Agents have a handful; above what runs and waits by default,
-/// most would wait in vain. Each may leave an answer of the largest size, until the client reads.
+/// Requests of the client at once. Agents have a handful; above the default number of live and
+/// queued runs, most would wait in vain. Each may leave an answer of the largest size, until the
+/// client reads.
 const MAX_IN_FLIGHT: usize = 64;
-/// The bytes of their lines: twice the longest line, so that one that is as long as it may be
-/// disturbs no other.
+/// The total size of their lines: twice the longest line, so that one of maximum length does not
+/// block others.
 const MAX_BYTES_IN_FLIGHT: usize = 2 * MAX_LINE_BYTES;
 
 /// The connection to the client.
@@ -86,15 +87,15 @@ impl<R: AsyncRead + Unpin + Send> Transport<RoleServer> for Wire<R> {
     }
 
     /// # Cancellation
-    /// rmcp drops this future whenever something else is ready: what was read of a line stays in
-    /// the reader, and nothing is awaited between a line and what becomes of it.
+    /// rmcp drops this future whenever something else is ready: the part of a line that was read
+    /// stays in the reader, and nothing is awaited between a line and its handling.
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         loop {
-            // Whoever does not take answers is not read from: every line may have one.
+            // A client that does not take answers is not read from: every line may have one.
             let room = self.outbox.room().await?;
             let read = tokio::select! {
                 biased;
-                // An answer that nobody takes is not worth a question.
+                // An answer that nobody takes makes a question pointless.
                 () = self.outbox.broken() => return None,
                 read = self.lines.next() => read,
             };
@@ -125,15 +126,15 @@ impl<R: AsyncRead + Unpin + Send> Transport<RoleServer> for Wire<R> {
     }
 }
 
-/// What decides about each line of the client.
+/// Decides about each line of the client.
 struct Gate {
     in_flight: InFlight,
     is_initialized: bool,
-    /// The protocol's revision, as it was negotiated. A request may name its own.
+    /// The negotiated revision of the protocol. A request may name its own.
     revision: Option<ProtocolVersion>,
 }
 
-/// What becomes of a line.
+/// What happens to a line.
 enum Taken {
     Accepted(Box<RxJsonRpcMessage<RoleServer>>),
     Refused(Option<refusal::Refused>, Refusal),
@@ -154,8 +155,8 @@ impl Gate {
         let text = match JsonText::parse(line, &bounds) {
             Ok(text) => text,
             Err(JsonError::Syntax(error)) => {
-                // Nobody can say whether it was a request. An answer could make two that echo go on
-                // for ever.
+                // It may not be a request. Answering it could make two echoing sides go on for
+                // ever.
                 tracing::debug!(bytes, "a line of the client is not JSON, and was ignored: {:?}", error.classify());
                 return Taken::Ignored;
             }
@@ -174,7 +175,7 @@ impl Gate {
                     return Taken::Refused(None, Refusal::LongId);
                 }
                 match self.in_flight.enter(&request.id, bytes) {
-                    // rmcp hands this to the handler of the request, and drops it with it.
+                    // rmcp passes this to the handler of the request, and drops it with it.
                     Ok(slot) => drop(request.request.extensions_mut().insert(slot)),
                     Err(refusal) => {
                         let refused = refusal::Refused::of(request, self.revision.as_ref());
@@ -183,7 +184,7 @@ impl Gate {
                 }
             }
             JsonRpcMessage::Notification(notification) => {
-                // rmcp starts a task for each, and none of the others means anything to this
+                // rmcp starts a task for each, and no other notification means anything to this
                 // server.
                 let is_heard = match &notification.notification {
                     ClientNotification::CancelledNotification(cancelled) => {
@@ -199,16 +200,16 @@ impl Gate {
                     return Taken::Ignored;
                 }
             }
-            // Answers to what was asked of the client; rmcp drops those that nobody waits for.
+            // Answers to our requests; rmcp drops those that nobody waits for.
             JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_) => {}
         }
         Taken::Accepted(Box::new(message))
     }
 }
 
-/// What is JSON and no message of the protocol. Only a request is answered, and one without a
-/// method is not known to be one: as JSON-RPC has it, the answer has no id then. With its id it
-/// could be taken for the answer to another request, which is still in flight.
+/// JSON that is not a message of the protocol. Only a request is answered, and a message without a
+/// method may not be one: as in JSON-RPC, the answer then has no id. With its id it could be taken
+/// for the answer to another request in flight.
 fn misunderstood(text: &JsonText, error: &serde_json::Error) -> Taken {
     #[derive(Deserialize)]
     struct Envelope {

@@ -1,4 +1,4 @@
-//! What is to be written to the client, and the task that writes it.
+//! The lines to be written to the client, and the task that writes them.
 
 use std::{io, time::Duration};
 
@@ -12,12 +12,11 @@ use tokio_util::sync::CancellationToken;
 
 use super::in_flight::Slot;
 
-/// Lines that wait to be written before nothing more is read. A client that reads never lets it
-/// come to that; the answers to requests in flight wait behind these, and are bounded by their
-/// number.
+/// Queued lines above which nothing more is read. A client that reads never gets there; the answers
+/// to requests in flight wait behind these, and are bounded by their number.
 const MAX_WAITING: usize = 16;
-/// How long the client has to read the last answers when it has hung up, or belljar ends. As in the
-/// daemon.
+/// How long the client has to read the last answers after it has hung up, or belljar ends. As in
+/// the daemon.
 const LAST_WORDS: Duration = Duration::from_secs(2);
 
 /// The lines that wait for the client to read.
@@ -30,7 +29,7 @@ pub(super) struct Outbox {
 /// Room for one line.
 pub(super) struct Room<'outbox>(mpsc::Permit<'outbox, Line>);
 
-/// A line, with the place of the request that it answers: free once it is written.
+/// A line, with the place of the request that it answers, which is freed once it is written.
 struct Line {
     text: Vec<u8>,
     slot: Option<Slot>,
@@ -45,7 +44,7 @@ impl Outbox {
         Self { lines, closing, writer }
     }
 
-    /// Waits until there is room for one more line; none when the client takes no more.
+    /// Waits until there is room for another line; `None` when the client takes no more.
     pub(super) async fn room(&self) -> Option<Room<'_>> {
         self.lines.reserve().await.ok().map(Room)
     }
@@ -61,13 +60,13 @@ impl Outbox {
         message: &TxJsonRpcMessage<RoleServer>,
         slot: Option<Slot>,
     ) -> impl Future<Output = Result<(), io::Error>> + Send + use<> {
-        // A text is a fraction of its tree, and may have to wait.
+        // A text is much smaller than its tree, and may have to wait.
         let line = Line::new(message, slot);
         let lines = self.lines.clone();
         async move { lines.send(line?).await.map_err(|_| io::ErrorKind::BrokenPipe.into()) }
     }
 
-    /// Writes what waits, as far as the client reads it soon, and no more.
+    /// Writes queued lines, if the client reads them soon, and no more.
     pub(super) async fn close(&mut self) {
         self.closing.cancel();
         if tokio::time::timeout(LAST_WORDS, self.writer.join_next()).await.is_err() {

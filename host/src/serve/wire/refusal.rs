@@ -1,4 +1,4 @@
-//! What the client hears in place of an answer.
+//! The client's answers to rejected lines.
 
 use belljar_model::{ErrorKind, JsonError, LimitHit, LimitName, Outcome, RunError};
 use rmcp::{
@@ -17,7 +17,7 @@ use crate::serve::{
     definitions::{EXECUTE, SEARCH},
 };
 
-/// Why a line of the client is not worked on.
+/// Why a line of the client is rejected.
 pub(super) enum Refusal {
     /// Too many requests are in flight.
     TooMany,
@@ -31,11 +31,11 @@ pub(super) enum Refusal {
     NoMessage,
 }
 
-/// The request that is refused, as far as the form of the answer depends on it.
+/// The rejected request, as far as the form of the answer depends on it.
 pub(super) struct Refused {
     id: RequestId,
     tool: Option<&'static str>,
-    /// Whether results say of which type they are.
+    /// Whether results state their type.
     has_result_types: bool,
 }
 
@@ -70,7 +70,7 @@ impl Refusal {
         let (code, message, hint) = self.words();
         let limit = self.limit();
         let is_busy = limit.is_some();
-        // What a model asked for is answered in the form that it reads.
+        // A model's request is answered in the form that it reads.
         if let (Some(limit), Some(id), Some(tool)) = (limit, &id, tool) {
             let result = if tool == EXECUTE {
                 let error = RunError::new(ErrorKind::Busy, message).with_hint(hint).with_limit(limit);

@@ -21,10 +21,9 @@ use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStrea
 
 use super::{MAX_ID_BYTES, MAX_IN_FLIGHT, MAX_LINE_BYTES, MAX_VALUES, Wire};
 
-/// What the pipes between client and wire hold. The system's hold 64 KiB.
+/// The size of the pipes between client and wire. The system's hold 64 KiB.
 const PIPE: usize = 4096;
-/// The clock of these tests stands still while anything goes on, so this passes only when nothing
-/// does.
+/// The clock of these tests stops while anything is running, so this passes only when nothing is.
 const FOREVER: Duration = Duration::from_secs(600);
 
 struct Client {
@@ -73,7 +72,7 @@ fn cancel(id: usize) -> Value {
     json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } })
 }
 
-/// Answers every request at once, as rmcp would with a handler that has nothing to do.
+/// Answers every request at once, like rmcp with a handler that has nothing to do.
 async fn answer_all(mut wire: Wire<ReadHalf<DuplexStream>>) {
     let mut answers = tokio::task::JoinSet::new();
     while let Some(message) = wire.receive().await {
@@ -141,7 +140,7 @@ async fn above_the_bound_requests_are_busy_and_a_cancelled_one_makes_room_when_i
     let same = client.hear().await;
     assert_eq!((&same["id"], &same["error"]["code"]), (&json!(0), &json!(-32600)), "{same:#}");
 
-    // A handler that was told to end may go on for a while, and counts until it has.
+    // A cancelled handler may continue for a while, and counts until it has ended.
     client.say(&ping(1_002)).await;
     client.say(&cancel(8)).await;
     wire.receive().await.unwrap();
