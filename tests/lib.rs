@@ -1,1 +1,1 @@
-//! Nothing: this package exists for its test binary, `guarantees`.
+//! Empty: this package exists for its test binary, `guarantees`.

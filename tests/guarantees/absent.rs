@@ -1,5 +1,5 @@
-//! What other runtimes have and the jar has not explains its absence, and can be looked for without
-//! an error.
+//! What other runtimes have and the sandbox lacks explains its absence, and can be tested for
+//! without an error.
 
 use belljar_model::ErrorKind;
 use serde_json::json;
@@ -36,7 +36,7 @@ pub(crate) async fn what_is_absent_says_what_serves_instead() {
         ("return _.groupBy([1], x => x)", "_", "Object.groupBy"),
     ] {
         let error = error(source).await;
-        // A method that is certainly called is looked at before the script runs.
+        // A call that is certainly made is checked before the script runs.
         assert!(matches!(error.kind, ErrorKind::Exception | ErrorKind::Plan), "{source}\n{error:#?}");
         assert_eq!(error.message.lines().next().unwrap(), format!("ReferenceError: {name} is not defined"), "{source}");
         assert!(error.hint.as_deref().unwrap_or_default().contains(instead), "{source}\n{error:#?}");

@@ -1,5 +1,5 @@
 //! Several calls are one question: the owner decides about one, about these, or about any arguments
-//! of a tool under a rule, as it is defined now, for the rest of the run and no further.
+//! of a tool under a rule, with its current definition, for the rest of the run only.
 
 use std::time::SystemTime;
 
@@ -15,7 +15,7 @@ use crate::{
 };
 
 impl House {
-    /// Agrees to any arguments of such calls.
+    /// Approves any arguments of such calls.
     async fn grant(&self, question: &belljar_approvals::Question) -> Result<(), Refusal> {
         let (by, channel) = (By::Owner, Channel::Command);
         let decision = Decision { approve: true, by, channel, at: SystemTime::now() };
@@ -45,7 +45,7 @@ async fn any_arguments_are_agreed_to_for_the_rest_of_the_run_and_no_further() {
     let decided: Vec<_> = calls.iter().filter_map(|call| call.decided_by.as_deref()).collect();
     assert_eq!(decided.iter().filter(|by| **by == "command").count(), 3, "{decided:?}");
     assert_eq!(decided.iter().filter(|by| **by == "command, any arguments").count(), 150, "{decided:?}");
-    // Another run is another one.
+    // Another run has its own approvals.
     let run = house.start("await fs.write_file({ path: '/4', content: 'x' })");
     let question = house.questions(1).await.remove(0);
     house.decide(question.id, false).await.unwrap();
@@ -73,7 +73,7 @@ async fn any_arguments_are_those_of_one_tool_under_one_rule_as_it_is_defined_now
         let question = house.questions(1).await.remove(0);
         assert!(question.arguments.contains(path), "{}", question.arguments);
         if path == "/4" {
-            // Another run makes the server change its mind.
+            // Another run makes the server change its definition.
             assert!(house.start("await fs.read_text_file({ path: '/a' }); 1").await.unwrap().is_ok());
             let upstream = house.gateway.toolbox().upstream();
             let is_heard_of = async || {
@@ -101,7 +101,7 @@ async fn what_was_agreed_to_ends_with_its_run() {
     let question = house.questions(1).await.remove(0);
     house.grant(&question).await.unwrap();
     assert!(run.await.unwrap().is_ok());
-    // The end of the run is kept by now: what is asked next comes behind it.
+    // The end of the run is in the ledger by now: later entries follow it.
     house.owner.run(question.run()).await.unwrap().unwrap();
     while house.owner.run(question.run()).await.unwrap().unwrap().0.took.is_none() {
         tokio::task::yield_now().await;

@@ -1,4 +1,4 @@
-//! A call that a rule asks a person about is sent after they agreed to just that call, once, and
+//! A call that a rule asks a person about is sent after they agreed to exactly that call, once, and
 //! never otherwise.
 
 use std::{
@@ -24,7 +24,7 @@ use tempfile::TempDir;
 
 use crate::stub_server::{Stub, gateway_of_with_rules};
 
-/// Writing is asked about, but for what may be written unasked and what may not be written at all.
+/// Writes are asked about, except for those that are allowed or denied.
 pub(crate) const RULES: &str = "default = 'allow'\n\
     [[rule]]\nid = 'never'\ntools = 'fs.write_file'\nargs.path = { under = '/etc' }\nthen = 'deny'\n\
     [[rule]]\nid = 'writes'\ntools = 'fs.write_file'\nthen = 'ask'\nwhy = 'files are mine'\n";
@@ -35,7 +35,7 @@ const HOLD: Duration = Duration::from_secs(600);
 /// The desk of the runs here.
 pub(crate) const DESK: u64 = 7;
 
-/// A server of files, a gateway with rules that ask about it, and its ledger, opened once more as
+/// A file server, a gateway with rules that ask about it, and its ledger, opened a second time like
 /// another process would.
 pub(crate) struct House {
     pub(crate) stub: Stub,
@@ -92,7 +92,7 @@ impl House {
         Self { stub, gateway: gateway.with_approvals(approvals), owner: open(), sent, folder }
     }
 
-    /// Starts a script, which goes on beside the test.
+    /// Starts a script, which runs concurrently with the test.
     pub(crate) fn start(&self, source: &str) -> tokio::task::JoinHandle<Outcome> {
         self.start_with(source, Limits::default())
     }
@@ -140,7 +140,7 @@ impl House {
         self.owner.question_states(vec![id]).await.unwrap()[0].1
     }
 
-    /// The one question that this owner is asked, once it is there.
+    /// The only question of this owner, once it is there.
     pub(crate) async fn asked(owner: &SqliteLedger) -> Question {
         let begun = SystemTime::now();
         loop {
@@ -175,7 +175,7 @@ async fn a_call_waits_until_its_owner_agrees_and_is_sent_once() {
     let run = house.start(WRITE);
     let question = house.questions(1).await.remove(0);
     assert_eq!(house.sent(), ["/a"], "nothing that must be asked about is sent before");
-    // What the owner sees is all of the call, and what came before it.
+    // The owner sees the whole call, and what came before it.
     assert_eq!(question.arguments, r#"{"path":"/out/x","content":"hello"}"#);
     assert_eq!(question.binding.tool.to_string(), "fs.write_file");
     assert_eq!(question.binding.arguments, digest(question.arguments.as_bytes()));
@@ -192,7 +192,7 @@ async fn a_call_waits_until_its_owner_agrees_and_is_sent_once() {
     let call = &outcome.calls[1];
     assert_eq!((call.ok, call.verdict, call.rule.as_deref()), (true, Some(Verdict::Ask), Some("writes")));
     assert_eq!(house.state(question.id).await, State::Sent);
-    // What was shown is not kept.
+    // The shown arguments are not kept.
     let filter = QuestionFilter { id: Some(question.id), ..QuestionFilter::default() };
     assert_eq!(house.owner.questions(filter).await.unwrap()[0].question.arguments, "");
 }
@@ -250,12 +250,12 @@ async fn the_time_of_a_person_counts_against_no_limit() {
     let limits = Limits { timeout: moment * 3, wait: moment, call: moment, ..Limits::default() };
     let run = house.start_with(WRITE, limits.clone());
     let question = house.questions(1).await.remove(0);
-    // Longer than each of the limits: without a pause of the clocks the run would be over.
+    // Longer than each of the limits: if the clocks did not stop the run would be over.
     tokio::time::sleep(moment * 5).await;
     house.decide(question.id, true).await.unwrap();
     let outcome = run.await.unwrap();
     assert_eq!(outcome.result.as_ref().unwrap().as_str(), r#""/out/x""#, "{outcome:#?}");
-    // A script that does something else meanwhile has the time that it always has.
+    // A script that does something else meanwhile has the usual time.
     let busy = "setInterval(() => {}, 10); await fs.write_file({ path: '/out/x', content: '' })";
     let error = house.start_with(busy, limits).await.unwrap().result.unwrap_err();
     assert_eq!(error.kind, ErrorKind::Timeout, "{error:#?}");
@@ -289,11 +289,11 @@ async fn where_nobody_can_be_asked_it_is_an_error_at_once() {
     let error = outcome.result.unwrap_err();
     assert!(error.message.contains("there is nobody here to ask: the owner must decide"), "{error:#?}");
     assert!(house.owner.questions(QuestionFilter::default()).await.unwrap().is_empty());
-    // More than a person would read is not asked about.
+    // Arguments that are too long for a person are not asked about.
     let long = "await fs.write_file({ path: '/x', content: 'x'.repeat(70000) })";
     let error = house.start(long).await.unwrap().result.unwrap_err();
     assert!(error.message.contains("a person is shown 65536 at most"), "{error:#?}");
-    // Nor is anything asked without end.
+    // The number of questions is bounded.
     let many = "let said; for (let i = 0; i < 101; i++) { try { await fs.write_file({ path: '/x', content: '' }) } catch (error) { said = error.message } } return said";
     let run = house.start(many);
     for _ in 0..100 {
@@ -310,14 +310,14 @@ async fn a_decision_is_refused_with_its_reason_where_it_is_not_about_this_call()
     let house = House::new(RULES, LONG);
     let run = house.start("await Promise.all(['/1', '/2'].map(path => fs.write_file({ path, content: '' })))");
     let questions = house.questions(2).await;
-    // Those of one moment are in no order.
+    // Simultaneous ones have no order.
     let is_first = |question: &&Question| question.arguments.contains("/1");
     let first = questions.iter().find(is_first).unwrap();
     let second = questions.iter().find(|question| !is_first(question)).unwrap();
-    // Whoever sits at another desk is somebody else.
+    // Another desk belongs to another person.
     assert_eq!(house.decide_as(first.id, true, By::Desk(DESK + 1)).await, Err(Refusal::OfAnother));
     assert_eq!(house.decide(QuestionId::from_bits(1), true).await, Err(Refusal::Unknown));
-    // Another's question is of no use, nor one that nobody has decided.
+    // Another run's question cannot be used, nor an undecided one.
     let used = async |id, change: &dyn Fn(&mut belljar_approvals::Binding)| {
         let mut binding = first.binding.clone();
         change(&mut binding);
@@ -328,7 +328,7 @@ async fn a_decision_is_refused_with_its_reason_where_it_is_not_about_this_call()
     assert_eq!(used(second.id, &|_| {}).await, Err(Refusal::Decided(State::Denied)));
     assert_eq!(house.decide(second.id, true).await, Err(Refusal::Decided(State::Denied)), "what is decided stays so");
 
-    // Nothing waits for this one, so that nobody uses it before it is tried.
+    // Nothing waits for this one, so that nobody uses it before the attempt.
     let id = QuestionId::from_bits(99);
     let question = Question { id, ..first.clone() };
     house.owner.change_question(Change::Ask(Box::new(question))).await.unwrap().unwrap();
@@ -389,8 +389,8 @@ async fn a_tool_whose_definition_has_changed_since_is_not_called() {
     let write = "await fs.list_directory({ path: '/' }); await fs.write_file({ path: '/x', content: '' })";
     let run = house.start(write);
     let question = house.questions(1).await.remove(0);
-    // Another run makes the server change its mind. The server says so, and nobody asks for its
-    // tools.
+    // Another run makes the server change its definition. The server announces it, and nobody lists
+    // its tools.
     assert!(house.start("await fs.read_text_file({ path: '/a' }); 1").await.unwrap().is_ok());
     let upstream = house.gateway.toolbox().upstream();
     let is_heard_of = async || {
@@ -437,7 +437,7 @@ async fn a_decision_is_compared_after_the_wait_for_a_server_that_another_run_has
         tokio::task::yield_now().await;
     }
     house.decide(question.id, true).await.unwrap();
-    // It has heard of the decision, and another run has the server.
+    // It has received the decision, and another run holds the server.
     loop {
         let Some(Watched::Event(event)) = events.next().await else { panic!("some are lost") };
         if serde_json::to_value(event).unwrap()["event"] == "resumed" {
@@ -480,7 +480,7 @@ async fn whoever_is_asked_sees_where_a_path_leads_and_no_promise_of_the_server()
     let question = house.questions(1).await.remove(0);
     let path = root.join(".ssh/id");
     assert_eq!(question.arguments, json!({ "path": path }).to_string());
-    // The server says of this tool that it only reads, and nobody trusts its word.
+    // The server claims that this tool only reads, and is not trusted.
     assert_eq!(question.effect, Effect::External);
     house.decide(question.id, true).await.unwrap();
     assert_eq!(run.await.unwrap().result.unwrap().to_value().unwrap(), json!(path));

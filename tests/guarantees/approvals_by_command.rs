@@ -27,7 +27,7 @@ pub(crate) fn asking_on(terminal: Terminal, more: &str) -> (Terminal, String) {
     (terminal, config.to_str().unwrap().to_owned())
 }
 
-/// A command on a terminal of its own, where a person reads before they type.
+/// A command on its own terminal, where a person reads before they type.
 pub(crate) struct Person {
     script: Child,
     pub(crate) shown: String,
@@ -66,7 +66,7 @@ impl Person {
         self.script.stdin.as_mut().unwrap().write_all(format!("{line}\n").as_bytes()).unwrap();
     }
 
-    /// The code that is to be typed.
+    /// The code to type.
     pub(crate) fn code(&self) -> String {
         self.shown.split("type ").last().unwrap().chars().take(4).collect()
     }
@@ -87,7 +87,7 @@ fn whoever_runs_a_script_at_a_terminal_is_asked_there() {
     for shown in ["demo.update_issue  (mutating)", "'closing': closed is closed", "\"id\": 3", "demo.list_issues: ok"] {
         assert!(person.shown.contains(shown), "{shown}\n{}", person.shown);
     }
-    // What is neither is asked again.
+    // Anything else is asked again.
     person.types("sure");
     person.types("yes");
     let (code, shown) = person.ends();
@@ -98,7 +98,7 @@ fn whoever_runs_a_script_at_a_terminal_is_asked_there() {
     person.types("no");
     let (code, shown) = person.ends();
     assert!(code == 1 && shown.contains("the owner said no: closed is closed"), "{code}\n{shown}");
-    // Without a terminal the run waits, and what is said names no way around.
+    // Without a terminal the run waits, and its message names no way around that.
     let answer =
         Answer::of(terminal.command(&["run", "--code", CLOSE, "--no-daemon", "--config", &config]).output().unwrap());
     assert!(answer.code == 4 && answer.stderr.contains("the run waits: the owner was asked"), "{answer:?}");
@@ -113,7 +113,7 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    /// One that has said nothing yet.
+    /// A client that has sent nothing yet.
     pub(crate) fn connected(terminal: &Terminal, config: &str) -> Self {
         let mut command = terminal.command(&["serve", "--config", config]);
         let mut server = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
@@ -166,7 +166,7 @@ impl Drop for Client {
 
 /// What waits, once there is something.
 pub(crate) fn waiting(terminal: &Terminal) -> Value {
-    // Each look is a command that takes its time.
+    // Each check is a command, which takes time.
     for _ in 0..200 {
         let mut answer = terminal.belljar(&["approvals", "--json"]).json();
         if let Some(first) = answer["approvals"].get_mut(0) {
@@ -187,14 +187,14 @@ fn a_decision_by_command_wants_a_person_who_types_what_the_terminal_shows() {
         (&question["tool"], &question["arguments"]),
         (&json!("update_issue"), &json!({ "id": 3, "state": "closed" }))
     );
-    // Neither a program nor the word of whoever calls it decides.
+    // Neither a program nor the word of its caller decides.
     let answer = terminal.belljar(&["approve", id]);
     assert!(answer.code == 2 && answer.stderr.contains("there is no terminal here to ask at"), "{answer:?}");
     let answer = terminal.belljar(&["approve", id, "--yes"]);
     assert!(answer.code == 2 && answer.stderr.contains("--yes is not allowed here"), "{answer:?}");
     let mut person = Person::at(&terminal.command(&["approve", id]));
-    // What was typed before the question was there is thrown away, and what is not the code decides
-    // nothing.
+    // Text that was typed before the question was shown is discarded, and anything but the code
+    // decides nothing.
     person.types("yes");
     person.sees(" to approve: ");
     person.types("yes");
@@ -273,7 +273,7 @@ fn in_a_process_for_scripts_the_time_of_a_person_counts_against_no_limit_either(
     let mut client = Client::of(&terminal, &config, json!({}));
     client.execute(CLOSE);
     let id = waiting(&terminal)["id"].take();
-    // Longer than either limit: without a pause of its clocks the run would be over.
+    // Longer than either limit: if the clocks did not stop the run would be over.
     std::thread::sleep(Duration::from_secs(5));
     let answer = terminal.belljar(&["approve", id.as_str().unwrap(), "--yes"]);
     assert_eq!(answer.code, 0, "{answer:?}");

@@ -1,4 +1,4 @@
-//! What the owner approved is sent once: also where its server dies before it answers, and calls of
+//! What the owner approved is sent once, even if its server dies before it answers, and calls of
 //! its tool may be repeated.
 
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use crate::{
     support::Terminal,
 };
 
-/// What a client gets of a call, whose server dies once before it answers, under rules.
+/// A client's result of a call, whose server dies once before it answers, under rules.
 fn answer_of(rules: &str) -> Value {
     let terminal = Terminal::new();
     let (child, died) = (child().display(), terminal.file("died", ""));

@@ -1,5 +1,5 @@
-//! Arguments are checked before a call leaves the jar, and what is wrong with them is said to the
-//! one who can fix it.
+//! Arguments are checked before a call leaves the sandbox, and their problems are reported to the
+//! author who can fix them.
 
 use std::sync::atomic::Ordering;
 
@@ -22,7 +22,7 @@ fn files() -> (Stub, Gateway) {
     (stub, gateway)
 }
 
-/// What is said of a script that is stopped before it begins.
+/// The message for a script that is stopped before it begins.
 const NOTHING_CALLED: &str = "\nThe script was not run: nothing was called.";
 
 #[tokio::test]
@@ -61,7 +61,7 @@ async fn a_wrong_argument_is_a_type_error_at_the_call_that_never_reaches_the_chi
         let outcome = run(&gateway, &source).await;
         assert!(outcome.calls.is_empty() && outcome.usage.tool_calls == 0, "{call}\n{outcome:#?}");
         let error = outcome.result.unwrap_err();
-        // What is certain is said before the script runs.
+        // Certain errors are reported before the script runs.
         assert_eq!(error.kind, ErrorKind::Plan, "{call}");
         assert_eq!(error.message, format!("TypeError: {message}{NOTHING_CALLED}"), "{call}");
         assert_eq!(error.line, Some(2), "{call}\n{error:#?}");
@@ -138,8 +138,7 @@ fn a_single_call_is_told_of_an_argument_that_its_tool_does_not_list() {
 
 #[tokio::test]
 async fn what_is_required_but_has_a_default_may_be_left_out() {
-    // As servers declare it whose schemas are made from what they have after their defaults are
-    // filled in.
+    // As declared by servers that generate schemas from their state after defaults are filled in.
     let stub = Stub::new(Stub::real_tools("playwright"), |_, arguments| text(&arguments.to_string()));
     let gateway = gateway(&[("browser", stub)], Vec::new());
     assert_eq!(value(&gateway, "return await browser.browser_console_messages({})").await, json!({}));
@@ -168,7 +167,7 @@ async fn a_refused_call_can_be_caught_and_mended() {
     assert!(outcome.logs[0].text.ends_with("(there is `pth`: did you mean `path`?)"), "{outcome:#?}");
     assert_eq!((outcome.calls.len(), outcome.usage.tool_calls), (1, 1));
     assert_eq!(stub.calls.load(Ordering::SeqCst), 1);
-    // Among many at once, the others go on.
+    // If one of many concurrent calls fails, the others go on.
     let source = "const all = await Promise.allSettled(['a', 5, 'b'].map(path => fs.read_text_file({ path })));
         return all.map(each => each.status)";
     assert_eq!(value(&gateway, source).await, json!(["fulfilled", "rejected", "fulfilled"]));
@@ -241,7 +240,7 @@ pub(crate) async fn a_changed_tool_list_changes_what_is_asked_for() {
     let stub = Stub::new(texts, move |_, _| json!({ "content": [], "tools": numbers }));
     let gateway = gateway(&[("s", stub)], Vec::new());
     assert!(run(&gateway, "await s.t({ a: 'text' })").await.is_ok());
-    // The news of the new list may come a moment after the answer.
+    // The notification of the new list may come a moment after the answer.
     for _ in 0..1_000 {
         if run(&gateway, "await s.t({ a: 5 })").await.is_ok() {
             assert!(!run(&gateway, "await s.t({ a: 'text' })").await.is_ok());

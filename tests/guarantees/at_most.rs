@@ -29,7 +29,8 @@ const TWENTY: &str = "default = 'allow'\n[[rule]]\nid = 'twenty'\ntools = 'shop.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_first_calls_of_a_script_pass_in_its_own_order() {
     let (stub, gateway) = shop(TWENTY);
-    // Each third is so large that its check takes a thread, and longer than that of the next.
+    // Every third is so large that its check takes a thread, and takes longer than that of the
+    // next.
     let source = "const calls = Array.from({ length: 30 }, (_, n) => shop.pay({ n, note: n % 3 ? '' : 'x'.repeat(200_000) })\n\
         .then(() => n, e => e.rule));\n\
         return await Promise.all(calls)";
@@ -90,7 +91,7 @@ fn calls_of_a_day_are_counted_over_all_processes() {
         .map(|_| terminal.belljar(&["call", "demo.list_issues", "--no-daemon", "--config", config]).code)
         .collect();
     assert_eq!(codes, [0, 0, 0, 1, 1]);
-    // A run counts with them, and what is not meant by the rule goes on.
+    // The run's calls count together, and calls that the rule does not match go on.
     let source = "await demo.list_projects({}).catch(e => e.rule)";
     let answer = terminal.belljar(&["run", "--code", source, "--no-daemon", "--config", config]);
     assert!(answer.code == 0 && answer.stdout.contains("three"), "{answer:#?}");

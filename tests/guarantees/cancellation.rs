@@ -1,4 +1,4 @@
-//! A command that is told to end does so promptly, says what had happened, and leaves no child
+//! A command that is told to end does so promptly, reports what had happened, and leaves no child
 //! behind.
 
 use std::{
@@ -17,11 +17,11 @@ use crate::{
     support::{Answer, Terminal},
 };
 
-/// More than anything takes that works, also on a busy machine; less than any time limit that is
-/// not set by a test.
+/// More than anything working takes, even on a busy machine; less than any time limit that a test
+/// does not set.
 pub(crate) const AMPLE: Duration = Duration::from_secs(20);
 
-/// Waits for a file that is written by something else, and gives its text.
+/// Waits for a file that another process writes, and returns its text.
 pub(crate) fn written(path: &Path) -> String {
     const STEP: Duration = Duration::from_millis(2);
     let deadline = Instant::now() + AMPLE;
@@ -41,8 +41,8 @@ pub(crate) fn started(terminal: &Terminal, arguments: &[&str]) -> Child {
     terminal.command(arguments).stdin(stdin).stdout(stdout).stderr(stderr).spawn().unwrap()
 }
 
-/// What a command printed that must end by itself, and soon. It is read meanwhile: a pipe may hold
-/// no more than a page. What is open of the command's stdin stays open.
+/// The output of a command that must end by itself, and soon. It is read meanwhile, since a pipe
+/// may hold no more than a page. The command's stdin stays open if it is.
 pub(crate) fn ended(mut command: Child) -> Answer {
     let (id, stdin) = (command.id(), command.stdin.take());
     let (say, said) = channel();
@@ -61,15 +61,15 @@ pub(crate) fn signal(process: &Child, name: &str) {
     send(name, process.id());
 }
 
-/// The same to any process, by its number.
+/// The same to any process, by its pid.
 pub(crate) fn send(name: &str, pid: u32) {
     let pid = pid.to_string();
     let sent = std::process::Command::new("sh").args(["-c", "kill -s \"$0\" \"$1\"", name, &pid]).status().unwrap();
     assert!(sent.success(), "SIG{name} cannot be sent");
 }
 
-/// A server that writes `file` when one of its tools is called: so that a test knows that a script
-/// has come to that call.
+/// A server that writes `file` when one of its tools is called, so that a test knows that a script
+/// has reached that call.
 ///
 /// Its child exits on the call, which therefore fails.
 pub(crate) fn milestone(file: &Path) -> Value {
@@ -115,7 +115,7 @@ pub(crate) fn an_interrupted_run_ends_promptly_and_keeps_what_it_had_logged_and_
 
 #[test]
 fn an_interrupted_command_says_so_in_its_own_words() {
-    // Whoever asks a server that never answers has nothing to wait for but the interruption.
+    // A call of a server that never answers can only be interrupted.
     for arguments in [["search", "--json"].as_slice(), &["call", "mute.x", "--json"], &["call", "mute.x"]] {
         let terminal = Terminal::new();
         let here = terminal.folder.path().join("here");
@@ -149,7 +149,7 @@ impl Session {
         let mut process = started(terminal, &["serve", "--config", config.to_str().unwrap()]);
         let (stdin, stdout) = (process.stdin.take(), process.stdout.take().unwrap());
         let (sender, lines) = channel();
-        // Ends with the pipe, or when nobody wants to know any more.
+        // Ends with the pipe, or when nobody listens any more.
         thread::spawn(move || BufReader::new(stdout).lines().try_for_each(|line| sender.send(line.unwrap())));
         let mut session = Self { process, stdin, lines };
         let client = json!({ "name": "a client", "version": "0" });
@@ -194,7 +194,7 @@ pub(crate) fn a_server_ends_with_its_client_or_on_a_signal_and_leaves_no_child_b
         (Some("INT"), None),
         (Some("INT"), Some(WAITS)),
     ];
-    // A stubborn child takes its time to end, so all of them do at once.
+    // A stubborn child takes its time to end, so all of them end concurrently.
     thread::scope(|scope| {
         for (name, code) in ends {
             scope.spawn(move || {

@@ -1,11 +1,11 @@
-//! `belljar check` says which tools a script would call, and what the rules say of each, and
-//! neither runs it nor starts a server.
+//! `belljar check` shows which tools a script would call, and the rules' verdict on each, without
+//! running it or starting a server.
 
 use serde_json::{Value, json};
 
 use crate::{dead_children::child, support::Terminal};
 
-/// A terminal whose server has been asked for its tools once, and its configuration.
+/// A terminal whose server's tools were listed once, and its configuration.
 fn terminal() -> (Terminal, String) {
     let terminal = Terminal::new();
     let schema = json!({ "type": "object", "required": ["path"], "properties": {
@@ -23,7 +23,7 @@ fn terminal() -> (Terminal, String) {
     );
     let config = terminal.file("belljar.toml", server).to_str().unwrap().to_owned();
     assert_eq!(terminal.belljar(&["servers", "--no-daemon", "--config", &config]).code, 0);
-    // From now on it does not start: whoever asks for it fails.
+    // From now on it does not start: a caller that needs it fails.
     terminal.file("tools.json", "this is not a list");
     (terminal, config)
 }
@@ -59,7 +59,7 @@ fn each_call_is_shown_with_its_place_effect_verdict_and_what_is_known_of_its_arg
     );
     let known = json!({ "value": { "path": null, "mode": "" }, "unknown": ["/path"], "texts": ["/mode"] });
     assert_eq!(calls[1]["arguments"], known);
-    // A denial that depends on the arguments may be another one when the call is made.
+    // A denial that depends on the arguments may differ when the call is made.
     assert_eq!((&calls[0]["certain"], exit, &plan["ok"]), (&json!(false), 0, &json!(true)));
     assert_eq!((&plan["others"], &plan["error"]), (&json!(true), &Value::Null));
 }
@@ -84,7 +84,7 @@ fn a_tool_that_is_not_described_as_it_is_pinned_is_shown_as_asked_about() {
     let (terminal, config) = terminal();
     terminal.file("policy.toml", "default = 'allow'\npin = true\n");
     let verdict = || checked(&terminal, &config, "await kid.read({ path: 'a' })").1["calls"][0]["verdict"].clone();
-    // Nothing is known of a description that nobody has accepted, and the first that is seen is
+    // Nothing is known of a definition that nobody has accepted, and the first one that is seen is
     // pinned.
     assert_eq!(verdict(), json!("allow"));
     let list = std::fs::read_to_string(terminal.folder.path().join("listed.json")).unwrap();
@@ -100,7 +100,7 @@ fn no_server_is_started_and_nothing_is_called_or_kept() {
     assert_eq!((exit, &plan["ok"]), (0, &json!(true)), "{plan:#}");
     let runs = terminal.belljar(&["runs", "--json"]);
     assert_eq!(runs.json()["runs"], json!([]), "{runs:#?}");
-    // A server of which nothing was ever heard.
+    // An unknown server.
     let config = terminal.file("other.toml", "[servers.new]\ncommand = '/nowhere/at-all'\n");
     let (exit, plan) = checked(&terminal, config.to_str().unwrap(), "await new_.x(); await globalThis.y; 1");
     assert_eq!(exit, 0, "{plan:#}");

@@ -1,4 +1,4 @@
-//! The command line keeps its contract: keys, exit codes, and what goes to which stream.
+//! The command line keeps its contract: keys, exit codes, and the stream of each output.
 
 use std::{
     io::Write as _,
@@ -25,7 +25,7 @@ pub(crate) fn keys(value: &Value) -> Vec<&str> {
 }
 
 const OUTCOME: [&str; 7] = ["ok", "run", "value", "logs", "error", "calls", "usage"];
-/// An outcome of what never was a run.
+/// An outcome of a run that never began.
 const REFUSED: [&str; 6] = ["ok", "value", "logs", "error", "calls", "usage"];
 
 #[test]
@@ -68,7 +68,7 @@ fn run_prints_one_json_document_with_the_keys_of_the_contract_on_success_and_on_
     let expected = ["kind", "message", "line", "column", "frame", "stack", "recoverable", "limit"];
     assert_eq!(keys(error), expected, "{error:#}");
     assert_eq!((&error["kind"], &error["line"], &error["limit"]), (&json!("exception"), &json!(2), &Value::Null));
-    // What had happened by then is kept.
+    // Earlier results are kept.
     assert_eq!((&failed["logs"], keys(&failed["usage"])), (&ok["logs"], USAGE.to_vec()));
     assert_eq!(failed["calls"][0]["tool"], "get_issue");
 
@@ -109,7 +109,7 @@ fn the_exit_code_says_whose_failure_it_was() {
 fn a_failure_of_belljar_itself_has_an_exit_code_of_its_own() {
     let terminal = Terminal::new();
     for (json, says) in [("", "error: the WebAssembly engine cannot be set up"), ("--json", "\"kind\":\"internal\"")] {
-        // An address space in which there is no room for the pool of instances.
+        // An address space that is too small for the pool of instances.
         let line = format!("ulimit -v 4000000 && exec \"$0\" run --code 1 {json}");
         let mut shell = Command::new("sh");
         shell.arg("-c").arg(line).arg(belljar()).current_dir(&terminal.folder);
@@ -308,7 +308,7 @@ pub(crate) fn no_control_character_of_a_script_reaches_a_stream_raw() {
             }
         }
     }
-    // They are shown, not lost: a program gets the very value.
+    // They are shown as escapes: a program gets the exact value.
     let value = terminal.belljar(&["run", "--json", "--code", &format!("return {NASTY}")]).json()["value"].take();
     assert_eq!(value, "\u{1b}[2J\u{9b}1m\r\u{7}\u{202e}");
     let answer = terminal.belljar(&["run", "--code", &format!("return {NASTY}")]);
@@ -339,7 +339,7 @@ fn colours_go_to_no_pipe_unless_they_are_forced_and_never_where_they_are_unwante
             assert_eq!(is_coloured, expected, "{arguments:?} {variables:?}: {answer:#?}");
         }
     }
-    // JSON is for programs, whatever is forced.
+    // JSON is for programs, even if colours are forced.
     let mut command = terminal.command(&["run", "--json", "--code", "1"]);
     let answer = Answer::of(command.env("CLICOLOR_FORCE", "1").output().unwrap());
     assert!(!answer.stdout.contains('\u{1b}'), "{answer:#?}");
@@ -353,7 +353,7 @@ fn a_terminal_gets_colours_unless_it_does_not_want_them() {
         for (name, value, expected) in [("TERM", "xterm", true), ("NO_COLOR", "1", false), ("TERM", "dumb", false)] {
             let quoted: Vec<String> =
                 arguments.iter().map(|argument| format!("'{}'", argument.replace('\'', "\""))).collect();
-            // Of util-linux: runs a command on a terminal of its own.
+            // From util-linux: runs a command on its own terminal.
             let mut script = Command::new("script");
             script.args(["-qec", &format!("'{}' {}", belljar().display(), quoted.join(" ")), "/dev/null"]);
             script.current_dir(&terminal.folder).env("XDG_CONFIG_HOME", terminal.folder.path()).env("TERM", "xterm");
@@ -375,7 +375,7 @@ fn search_prints_the_keys_of_the_contract_at_each_level_of_detail() {
         assert_eq!((answer.code, answer.stderr.as_str()), (0, ""), "{answer:#?}");
         answer.json()
     };
-    // What there is to say beside the signature of a tool among the first is in `details`.
+    // Details beside the signature of one of the first tools are in `details`.
     let all = ["path", "server", "tool", "effect", "summary", "declaration", "details"];
     for (detail, expected) in [("names", &all[..4]), ("brief", &all[..]), ("full", &all[..6])] {
         let answer = search(&["issue", "comments", "--detail", detail]);
@@ -495,7 +495,7 @@ fn call_tells_a_wrong_name_from_a_tool_that_fails() {
         let answer = terminal.belljar(&[call.as_slice(), &["--json"]].concat());
         assert_eq!((answer.code, answer.stderr.as_str()), (code, ""), "{path}: {answer:#?}");
         let answer = answer.json();
-        // What was refused before it was sent is not in the ledger.
+        // A call that was refused before it was sent is not in the ledger.
         let run = (kind == "tool").then_some("run");
         let expected: Vec<&str> = ["ok"].into_iter().chain(run).chain(["value", "error", "raw", "ms"]).collect();
         assert_eq!(keys(&answer), expected);
@@ -503,7 +503,7 @@ fn call_tells_a_wrong_name_from_a_tool_that_fails() {
         assert_eq!((&answer["error"]["kind"], &answer["error"]["message"]), (&json!(kind), &json!(message)));
         let found = answer["error"].get("hint").map(|hint| hint.as_str().unwrap());
         assert!(found.is_some() == hint.is_some() && found.unwrap_or("").contains(hint.unwrap_or("")), "{answer:#}");
-        // A tool's own account of its failure is there, where there is one.
+        // A tool's own error text is there, if there is one.
         assert_eq!(answer["raw"]["isError"] == true, kind == "tool", "{answer:#}");
 
         let answer = terminal.belljar(&call);
@@ -572,7 +572,7 @@ fn the_examples_of_the_help_work_over_the_demo() {
     for arguments in [["--help"].as_slice(), &["run", "--help"], &["search", "--help"], &["call", "--help"]] {
         let text = terminal.belljar(arguments).stdout;
         for line in text.lines().filter_map(|line| line.strip_prefix("  belljar ")) {
-            // The others are about servers and files that are not there.
+            // The others need servers and files that do not exist here.
             if line.contains("demo.") || line.starts_with("search ") {
                 let mut shell = Command::new("sh");
                 shell.arg("-c").arg(format!("\"$0\" {line}")).arg(belljar()).current_dir(&terminal.folder);

@@ -1,5 +1,5 @@
-//! Where the configuration comes from, what is wrong with it in clear words, and that its secrets
-//! stay secret.
+//! Where the configuration comes from, clear messages about errors in it, and that its secrets stay
+//! secret.
 
 use std::path::PathBuf;
 
@@ -10,7 +10,7 @@ use crate::{
     support::{Answer, Terminal},
 };
 
-/// A configuration whose one server is the demo under this name.
+/// A configuration with only the demo, under this name.
 fn demo_named(name: &str) -> String {
     format!("[servers.{name}]\nbuiltin = 'demo'\n")
 }
@@ -63,7 +63,7 @@ fn the_users_own_file_is_in_the_home_where_no_other_place_is_set() {
     let terminal = Terminal::new();
     std::fs::create_dir_all(terminal.folder.path().join(".config/belljar")).unwrap();
     terminal.file(".config/belljar/belljar.toml", demo_named("at_home"));
-    // A relative path counts as not set, says the XDG specification.
+    // A relative path counts as not set, according to the XDG specification.
     for place in [None, Some("elsewhere"), Some("")] {
         let mut command = terminal.command(&["servers", "--json"]);
         command.env_remove("XDG_CONFIG_HOME");
@@ -92,13 +92,14 @@ fn a_configuration_in_the_current_folder_is_named_and_neither_loaded_nor_read() 
         assert!(answer.stderr.contains("was not loaded"), "{answer:#?}");
         assert!(!started.exists(), "a program of {name} was started unasked");
 
-        // Whoever names it gets it: which shows that it could have started its program.
+        // Naming it loads it, which shows that it could have started its program.
         let answer = terminal.belljar(&["servers", "--json", "--config", name]);
         assert_eq!(names(&answer), ["near"]);
         assert!(!answer.stderr.contains("was not loaded"), "{answer:#?}");
         assert!(started.exists());
 
-        // What is not loaded cannot be wrong either, and is no news to whoever has chosen another.
+        // A file that is not loaded cannot be wrong, and is not mentioned to a user who has chosen
+        // another.
         terminal.file(name, "\u{0}no configuration");
         assert_eq!(terminal.belljar(&["run", "--code", "1"]).code, 0);
         let other = terminal.file("other.toml", demo_named("other"));
@@ -157,7 +158,7 @@ fn a_configuration_that_is_not_there_or_no_text_is_refused() {
         ("/dev/null", "/dev/null: this is not a regular file"),
     ] {
         assert_refused(&terminal.belljar(&["servers", "--json", "--config", path]), complaint, path);
-        // Only --config was asked for by name just now; the variable names a file as well.
+        // Only --config was named just now; the variable names a file as well.
         let mut command = terminal.command(&["servers", "--json"]);
         assert_refused(&Answer::of(command.env("BELLJAR_CONFIG", path).output().unwrap()), complaint, path);
     }
@@ -226,8 +227,8 @@ fn the_file_of_an_mcp_client_works_as_it_is() {
     let environment = belljar(&["run", "--code", "await kid.environment({})"]).json()["value"].take();
     assert_eq!(environment["GREETING"], "hello you", "{environment:#}");
     assert_eq!(environment["PLACE"], "world", "{environment:#}");
-    // A child gets what its configuration says and what locates programs, and no other variable of
-    // belljar's own.
+    // A child gets the variables of its configuration and those that locate programs, but no others
+    // of belljar.
     let variables = environment.as_object().unwrap();
     assert!(variables.contains_key("PATH") && variables.contains_key("HOME"), "{environment:#}");
     assert!(!variables.keys().any(|name| name.starts_with("BELLJAR") || name.starts_with("CARGO")), "{environment:#}");
@@ -285,7 +286,7 @@ fn a_secret_of_the_configuration_is_in_no_output() {
             let answer = Answer::of(command.env("BELLJAR_TEST_SECRET", SECRET).output().unwrap());
             let Answer { stdout, stderr, .. } = &answer;
             assert!(!stdout.contains(SECRET) && !stderr.contains(SECRET), "{arguments:?}: {answer:#?}");
-            // Something was said of the failing servers.
+            // There was a message about the failing servers.
             assert!(stderr.contains("not started") || stderr.contains("died"), "{arguments:?}: {answer:#?}");
         }
     }

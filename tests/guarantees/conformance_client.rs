@@ -17,7 +17,7 @@ fn the_required_scenarios_of_the_revision_without_sessions_pass_for_the_client()
     check("2026-07-28", 32);
 }
 
-/// Runs all scenarios that the revision requires, of which there are so many.
+/// Runs all scenarios that the revision requires, and checks their number.
 fn check(revision: &str, required: usize) {
     let suite = installed("@modelcontextprotocol/conformance/dist/index.js");
     let client = belljar_testkit::conformance_client_binary().expect("belljar-testkit was built");

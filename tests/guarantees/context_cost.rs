@@ -1,5 +1,5 @@
 //! What belljar costs of a model's context: two definitions, whatever the number of servers, and an
-//! example that works as it stands.
+//! example that works unchanged.
 
 use std::{
     io::{BufRead as _, BufReader, Write as _},
@@ -17,7 +17,7 @@ use crate::{
 /// The most tokens (o200k) of both names, descriptions and input schemas.
 const DEFINITIONS: usize = 440;
 
-/// A client that speaks for itself, line by line.
+/// A raw client, line by line.
 pub(crate) struct Client {
     serving: Child,
     to: ChildStdin,

@@ -1,5 +1,5 @@
-//! One warm process behind every command: it keeps what its servers know, comes to be once, and
-//! leaves nothing behind.
+//! One warm process behind every command: it keeps its servers' state, is started once, and leaves
+//! nothing behind.
 
 use std::{
     io::{BufRead as _, Read as _, Write as _},
@@ -19,7 +19,7 @@ use crate::{
     support::{Answer, Terminal, on_a_terminal, repository},
 };
 
-/// How long a process may take to be gone that has been told to.
+/// How long a process may take to end after it was told to.
 const MOMENT: Duration = Duration::from_secs(10);
 
 /// A terminal whose commands share a daemon, which ends with it.
@@ -73,7 +73,7 @@ impl Shell {
 
 impl Drop for Shell {
     fn drop(&mut self) {
-        // A test that fails must not leave a daemon behind either.
+        // A failing test must not leave a daemon behind either.
         self.belljar(&["daemon", "stop"]);
     }
 }
@@ -143,7 +143,7 @@ fn commands_that_come_at_once_start_one_daemon_and_one_child() {
 
 #[test]
 fn every_call_of_many_processes_is_answered_by_one_child() {
-    // More of them is what the bench does.
+    // The bench has more of them.
     const PROCESSES: usize = 8;
     const CALLS: usize = 10;
     let shell = Shell::new(&echo());
@@ -172,8 +172,7 @@ fn who_waits_at_a_terminal_sees_what_starts_in_the_daemon() {
     let call = shell.command(&["call", "kid.echo", "--input", "{\"text\": \"there\"}"]);
     let first = on_a_terminal(&call, "");
     assert!(first.stdout.contains("starting kid") && first.stdout.contains("there"), "{first:#?}");
-    // Nothing starts any more, so there is nothing to see; and whoever is not a terminal sees
-    // nothing at all.
+    // Nothing starts any more, so nothing is shown; and without a terminal nothing is ever shown.
     let second = on_a_terminal(&call, "");
     assert!(!second.stdout.contains("starting") && second.stdout.contains("there"), "{second:#?}");
     shell.belljar(&["daemon", "stop"]);
@@ -192,7 +191,7 @@ fn a_killed_daemon_is_a_typed_error_at_once_and_the_next_command_works() {
         shell.json(&["servers"]);
         shell.daemon_pid()
     };
-    // A script that waits for ever, once it has said that it runs.
+    // A script that waits for ever, once it has reported that it runs.
     let waiting = shell.begin(&[
         "run",
         "--json",
@@ -207,7 +206,7 @@ fn a_killed_daemon_is_a_typed_error_at_once_and_the_next_command_works() {
     let error = answer.json()["error"].clone();
     assert_eq!((answer.code, &error["kind"]), (3, &json!("internal")), "{answer:#?}");
     assert!(error["message"].as_str().unwrap().contains("the daemon ended before it had answered"), "{error:#}");
-    // Nobody is left to hurry: they have the time that a shutdown gives them.
+    // Nobody is in a hurry: they have the time of a shutdown.
     pids.assert_gone_within(MOMENT);
     let next = shell.json(&["call", "kid.echo", "--input", "{\"text\": \"again\"}"]);
     assert_eq!(next["ok"], true, "{next:#}");
@@ -360,14 +359,14 @@ fn a_place_where_no_socket_can_be_is_said_with_what_to_do() {
         (&open, "may be entered by others (mode 0755)", "chmod 700"),
         (&taken, "", "--no-daemon"),
     ] {
-        // Neither the user's own state nor the temporary folder is a place for a socket, so that
-        // none is left.
+        // Neither the user's own state nor the temporary folder can hold a socket, so no place is
+        // left.
         let mut command = shell.command(&["daemon", "status"]);
         command.env("XDG_RUNTIME_DIR", folder).env("XDG_STATE_HOME", &long).env("TMPDIR", &long);
         let answer = Answer::of(command.output().unwrap());
         assert_eq!(answer.code, 2, "{answer:#?}");
         assert!(answer.stderr.contains(message) && answer.stderr.contains(hint), "{answer:#?}");
-        // Where there is another place, that is taken, and the reason said.
+        // If there is another place, that is used, and the reason reported.
         let answer = Answer::of(shell.command(&["daemon", "status"]).env("XDG_RUNTIME_DIR", folder).output().unwrap());
         assert_eq!(answer.code, 1, "{answer:#?}");
         assert!(answer.stderr.contains(message) && answer.stderr.contains("/state/belljar/run instead"), "{answer:#?}");
@@ -405,7 +404,7 @@ fn a_daemon_of_a_newer_protocol_is_named_with_what_to_do_and_left_alone() {
             "code": -32002, "message": message, "data": { "hint": "use the same belljar for both, or end the daemon: kill 7" }
         } });
         writeln!(stream, "{answer}").unwrap();
-        // The client asks for nothing more: it does not stop what it does not understand.
+        // The client asks for nothing more: it does not stop a daemon that it does not understand.
         (hello, lines.next().is_none())
     });
     let answer = shell.belljar(&["call", "kid.echo", "--json"]);
@@ -422,8 +421,7 @@ fn a_daemon_of_a_newer_protocol_is_named_with_what_to_do_and_left_alone() {
 #[test]
 fn a_full_disk_costs_the_daemon_its_log_and_no_call() {
     let shell = Shell::new(&echo());
-    // No process that begins here may write to a file: what a full disk is like, for one that
-    // cannot be filled.
+    // Processes started here cannot write to files, which simulates a full disk.
     let full = |arguments: &[&str]| {
         let command = shell.command(arguments);
         let mut full = Command::new("sh");
@@ -531,8 +529,8 @@ fn what_a_child_asks_is_asked_of_the_client_of_serve_and_its_answer_goes_back() 
     );
 }
 
-/// In the revision without sessions a server sends no requests. A client that knows tasks finds the
-/// question in the task.
+/// In the revision without sessions a server sends no requests. A client that supports tasks finds
+/// the question in the task.
 #[test]
 fn what_a_child_asks_is_in_the_task_of_its_run_where_the_client_takes_no_requests() {
     let shell = Shell::new(&json!({ "kid": { "command": child(), "args": ["probe"], "asks": ["sampling"] } }));
@@ -567,7 +565,7 @@ fn what_a_child_asks_is_in_the_task_of_its_run_where_the_client_takes_no_request
     assert_eq!(ended["result"]["structuredContent"]["value"], "Ada", "{ended:#}");
 }
 
-/// A command that is talked to line by line. It ends with its stdin.
+/// A command with a line-based dialogue. It ends with its stdin.
 pub(crate) struct Talk {
     process: Child,
     answers: std::io::BufReader<std::process::ChildStdout>,

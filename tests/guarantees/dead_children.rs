@@ -1,5 +1,5 @@
-//! A child server that is dead, dies or never lived takes nothing else with it, and everybody who
-//! asks is told why.
+//! A child server that is dead, dies or never started affects nothing else, and every caller is
+//! told why.
 
 use std::{
     path::{Path, PathBuf},
@@ -36,7 +36,7 @@ pub(crate) fn without(missing: &str, whole: &Command) -> Command {
 pub(crate) fn child() -> &'static Path {
     static CHILD: OnceLock<PathBuf> = OnceLock::new();
     CHILD.get_or_init(|| {
-        // Builds all binaries, this one too.
+        // Builds all binaries, including this one.
         belljar();
         child_binary().expect("the workspace's binaries were built, and this is one of them")
     })
@@ -48,7 +48,7 @@ pub(crate) fn stubborn(terminal: &Terminal, file: &str) -> (Value, Pids) {
     (json!({ "command": child(), "args": ["stubborn", file] }), Pids(file))
 }
 
-/// The file in which a child writes the numbers of its processes.
+/// The file in which a child writes its pids.
 pub(crate) struct Pids(PathBuf);
 
 impl Pids {
@@ -56,9 +56,9 @@ impl Pids {
         written(&self.0).split_whitespace().map(|pid| pid.parse().unwrap()).collect()
     }
 
-    /// Whoever started them has ended, and so must they have.
+    /// Their starter has ended, and so must they have.
     pub(crate) fn assert_gone(&self) {
-        // What was killed may need a moment more to be gone.
+        // Killed processes may need a moment more to be gone.
         self.assert_gone_within(Duration::from_secs(2));
     }
 
@@ -74,7 +74,7 @@ fn config(terminal: &Terminal, servers: Value) -> String {
     terminal.file("mcp.json", json!({ "mcpServers": servers }).to_string()).to_str().unwrap().to_owned()
 }
 
-/// Servers that cannot be started, with what is said of each: the reason and what to try.
+/// Servers that cannot be started, with the expected message: the reason and what to try.
 fn dead() -> Vec<(&'static str, Value, &'static str, &'static str)> {
     vec![
         (
@@ -113,7 +113,7 @@ fn dead() -> Vec<(&'static str, Value, &'static str, &'static str)> {
     ]
 }
 
-/// All of the dead, and one that lives.
+/// All of the dead ones, and one that is alive.
 fn dead_and_alive(terminal: &Terminal) -> String {
     let mut servers: serde_json::Map<_, _> =
         dead().into_iter().map(|(name, server, ..)| (name.to_owned(), server)).collect();
@@ -261,7 +261,7 @@ pub(crate) fn a_child_that_crashes_during_a_call_fails_that_call_alone_and_serve
 
 #[test]
 fn every_call_after_a_crash_has_a_life_of_its_own_however_soon_it_comes() {
-    // Fewer than open the circuit: each waits twice as long for its life as the one before.
+    // Fewer than open the circuit: each wait is twice as long as the previous one.
     const CALLS: usize = 4;
     let terminal = Terminal::new();
     let lives = terminal.folder.path().join("lives");
@@ -320,7 +320,7 @@ pub(crate) fn nothing_that_a_child_says_reaches_a_terminal_raw() {
 
 #[test]
 fn nothing_of_a_child_is_left_when_a_command_has_ended_however_it_did() {
-    // A stubborn child takes its time to end, so all of them do at once.
+    // A stubborn child takes its time to end, so all of them end concurrently.
     thread::scope(|scope| {
         for (arguments, code) in [
             (["servers"].as_slice(), 0),

@@ -1,5 +1,5 @@
-//! The client's user decides by a form: by an explicit word alone, each question in a form of its
-//! own, and a form that matters no more is taken back.
+//! The client's user decides by a form: only by an explicit word, with a form for each question.
+//! Forms that no longer matter are withdrawn.
 
 use serde_json::{Value, json};
 
@@ -31,7 +31,7 @@ fn a_form_of_the_client_decides_by_an_explicit_word_alone() {
     let accepted = |content: Value| Some(json!({ "action": "accept", "content": content }));
     assert_eq!(ask(accepted(json!({ "decision": "approve this call" }))), Ok(json!("closed")));
     assert!(ask(accepted(json!({ "decision": "deny" }))).unwrap_err().contains("the owner said no"));
-    // Accepted with nothing in it, declined, cancelled, silent: nobody has decided.
+    // Accepted without content, declined, cancelled, silent: nobody has decided.
     for answer in [accepted(json!({})), Some(json!({ "action": "decline" })), Some(json!({ "action": "cancel" })), None]
     {
         let error = ask(answer).unwrap_err();

@@ -1,6 +1,6 @@
 //! A client without sessions is asked in place of an answer, and decides by sending its request
-//! again: with what it was given, and an explicit word in it. Whatever else it sends decides
-//! nothing.
+//! again, with the state that it was given and an explicit word. Nothing else that it sends decides
+//! anything.
 
 use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},
@@ -17,7 +17,7 @@ use crate::{
 
 const FORMS: &str = "elicitation";
 
-/// A client of the revision without sessions, which shows forms, or does not.
+/// A client of the revision without sessions, with or without forms.
 struct Stateless {
     client: Client,
     capabilities: Value,
@@ -32,7 +32,7 @@ impl Stateless {
         Self::new(terminal, config, json!({ FORMS: {} }))
     }
 
-    /// The answer to a request: what is wrong with it, too.
+    /// The answer to a request, including errors.
     fn ask(&mut self, arguments: &Value, more: &Value) -> Value {
         self.client.send(&request(arguments, more, &self.capabilities));
         self.client.receive()
@@ -78,7 +78,7 @@ fn code() -> Value {
     json!({ "code": CLOSE })
 }
 
-/// What it says of a run that waits.
+/// The message about a waiting run.
 fn rests(answer: &Value) -> &str {
     let outcome = &answer["structuredContent"];
     assert_eq!((&outcome["error"]["kind"], &answer["isError"]), (&json!("approval"), &json!(true)), "{answer:#}");
@@ -88,7 +88,7 @@ fn rests(answer: &Value) -> &str {
 #[test]
 fn a_client_without_sessions_is_asked_with_the_answer_and_its_word_sends_the_call_once() {
     for terminal in [Terminal::new(), Terminal::with_daemon()] {
-        // Long after the answer: a run that waits is put aside at once.
+        // Long after the answer: a waiting run is put aside at once.
         let (terminal, config) = asking_on(terminal, "[approvals]\nhold = '1h'");
         let mut client = Stateless::with_forms(&terminal, &config);
         let asked = client.execute(CLOSE);
@@ -145,7 +145,7 @@ fn what_a_client_has_not_decided_stays_open_and_is_asked_again_when_it_goes_on()
     let asked = client.execute(CLOSE);
     let silent = client.ask(&code(), &json!({ "inputResponses": {}, "requestState": asked["requestState"] }));
     let run = json!({ "run": rests(&silent["result"]) });
-    // Whoever goes on with it is asked again, and their word counts.
+    // When it is resumed the client is asked again, and its word counts.
     let asked = client.ask(&run, &json!({}))["result"].take();
     let answer = client.again(&run, &asked, deny);
     let message = answer["result"]["structuredContent"]["error"]["message"].as_str().unwrap();
@@ -171,12 +171,12 @@ fn each_call_has_a_form_of_its_own_and_the_run_goes_on_with_those_that_are_decid
         key if says(key, 3) => deny(key),
         _ => json!({ "action": "cancel" }),
     });
-    // The one that was left open waits as before: its form is not shown again and again.
+    // The open one waits as before: its form is not shown again and again.
     let run = rests(&rested["result"]).to_owned();
     assert_eq!(rested["result"]["structuredContent"]["error"]["waits"].as_array().unwrap().len(), 1, "{rested:#}");
     let id = waiting(&terminal)["id"].take();
     assert_eq!(terminal.belljar(&["approve", id.as_str().unwrap(), "--yes"]).code, 0);
-    // What comes after it is a round of its own.
+    // The next question has a round of its own.
     let go_on = json!({ "run": run });
     let asked = client.ask(&go_on, &json!({}))["result"].take();
     assert_eq!(asked["resultType"], "input_required", "{asked:#}");
@@ -225,7 +225,7 @@ fn a_state_that_is_not_the_requests_own_decides_nothing_and_says_why() {
         assert!(message.contains(reason) && message.contains("nothing was decided"), "{reason}: {message}");
         assert_eq!(waiting(&terminal)["tool"], "update_issue", "{reason}");
     }
-    // A client that shows no forms was asked nothing.
+    // A client without forms was asked nothing.
     client.capabilities = json!({});
     let answer = client.again(&code(), &asked, approve);
     assert!(answer["error"]["message"].as_str().unwrap().contains("has asked this client nothing"), "{answer:#}");
@@ -244,7 +244,7 @@ fn a_client_that_shows_no_forms_gets_a_run_that_waits() {
     }
 }
 
-/// What is answered at the socket of a server over HTTP, or at its port with a token.
+/// Answers at the socket of a server over HTTP, or at its port with a token.
 #[test]
 fn over_http_the_owner_is_asked_at_their_socket_and_whoever_has_a_token_is_not() {
     let (terminal, config) = asking("[approvals]\nhold = '100ms'");
@@ -291,7 +291,7 @@ fn over_http_the_owner_is_asked_at_their_socket_and_whoever_has_a_token_is_not()
     let responses: Value =
         asked["inputRequests"].as_object().unwrap().keys().map(|key| (key.clone(), approve(key))).collect();
     let more = json!({ "inputResponses": responses, "requestState": asked["requestState"] });
-    // What the owner was given is nothing in another's hands.
+    // The owner's state is worthless to others.
     let stolen = post(Some(&token), &more);
     assert!(stolen["error"]["message"].as_str().unwrap().contains("has asked this client nothing"), "{stolen:#}");
     let answer = post(None, &more);

@@ -1,6 +1,6 @@
-//! A decision counts for the call that was shown, once, and while its time lasts. Whatever else it
-//! is used for is refused with the reason, when a run goes on hours later as well, and whoever
-//! decides again or too late hears so.
+//! A decision counts for the call that was shown, once, and until it expires. Any other use is
+//! refused with the reason, even when a run is resumed hours later, and deciding again or too late
+//! is reported.
 
 use std::{
     path::Path,
@@ -24,7 +24,7 @@ use crate::{
 const RULES: &str = "default = 'allow'\n[[rule]]\nid = 'writes'\ntools = 'fs.write_file'\nthen = 'ask'\n";
 const WRITE: &str = "await fs.write_file({ path: '/x', content: '' })";
 
-/// A run that was put aside, and whoever goes on with it.
+/// A suspended run, and the process that resumes it.
 struct Rested {
     folder: tempfile::TempDir,
     stub: Stub,
@@ -55,13 +55,13 @@ impl Rested {
         process(self.folder.path(), &self.stub)
     }
 
-    /// Changes what the ledger has of the question, as a program of the owner's could.
+    /// Changes the question in the ledger, as a program of the owner could.
     fn edit(&self, change: &str) {
         let file = rusqlite::Connection::open(self.folder.path().join("ledger.db")).unwrap();
         assert_eq!(file.execute(&format!("UPDATE questions SET {change}"), []).unwrap(), 1, "{change}");
     }
 
-    /// What the run ends with.
+    /// The run's result.
     async fn goes_on(&self, by: &Gateway) -> Result<String, String> {
         let outcome = by.resume(self.outcome.run.unwrap()).await;
         outcome.result.map(|value| value.as_str().to_owned()).map_err(|error| error.message)
@@ -110,7 +110,7 @@ async fn a_decision_about_anything_else_is_of_no_use_to_a_run_that_goes_on() {
         ("rule = 'other'", "another rule of the owner asks now"),
         ("principal = 'ci'", "somebody else calls"),
         ("expires_ms = asked_ms", "it is too late: the question has expired"),
-        // One that was sent already is a matter of what became of it: `interrupted.rs`.
+        // One that was already sent is a different matter: `interrupted.rs`.
         ("state = 5", "the question was withdrawn"),
     ] {
         let rested = Rested::new().await;
@@ -119,7 +119,7 @@ async fn a_decision_about_anything_else_is_of_no_use_to_a_run_that_goes_on() {
         assert!(said.contains(reason), "{change}: {said}");
         assert!(rested.sent().is_empty(), "{change}");
     }
-    // As it is, it counts.
+    // Unchanged, it counts.
     let rested = Rested::new().await;
     assert!(rested.goes_on(&rested.process()).await.is_ok());
     assert_eq!(rested.sent(), ["/x"]);
@@ -131,12 +131,12 @@ async fn a_decision_under_one_configuration_sends_nothing_under_another() {
     let other = process_of("other.toml", rested.folder.path(), &rested.stub);
     let said = rested.goes_on(&other).await.unwrap_err();
     assert!(said.contains("began with another configuration"), "{said}");
-    // The same script is a run of its own there, which is asked about for itself.
+    // The same script is another run there, which is asked about separately.
     let outcome = other.execute(WRITE.to_owned()).await;
     assert_eq!(outcome.result.as_ref().unwrap_err().kind, ErrorKind::Approval, "{outcome:#?}");
     assert_ne!(outcome.run, rested.outcome.run);
     assert!(rested.sent().is_empty());
-    // The first waits as before, and goes on where it began.
+    // The first waits as before, and is resumed where it began.
     assert!(rested.goes_on(&rested.process()).await.is_ok());
     assert_eq!(rested.sent(), ["/x"]);
 }
@@ -187,11 +187,11 @@ fn whoever_decides_again_or_too_late_is_told() {
     let file = rusqlite::Connection::open(folder.join("ledger.db")).unwrap();
     let bits: i64 = file.query_row("SELECT id FROM questions", [], |row| row.get(0)).unwrap();
     let id = belljar_approvals::QuestionId::from_bits(bits.cast_unsigned()).to_string();
-    // Until that time is over.
+    // Until it expires.
     std::thread::sleep(Duration::from_millis(150));
     let late = terminal.belljar(&["approve", &id, "--yes"]);
     assert!(late.code == 1 && late.stderr.contains("it is too late: the question has expired"), "{late:?}");
-    // It is denied, and said so.
+    // It is denied, with the reason.
     let answer = terminal.belljar(&["resume", run, "--json", "--no-daemon", "--config", &config]);
     let message = answer.json()["error"]["message"].as_str().unwrap().to_owned();
     assert!(message.contains("the owner was asked and did not decide within 100 ms"), "{message}");

@@ -1,5 +1,5 @@
 //! The same script with the same answers uses the same fuel: the host hands over one answer at a
-//! time, in an order it records.
+//! time, in an order that it records.
 
 use std::{sync::Arc, time::Duration};
 
@@ -11,7 +11,7 @@ use crate::support;
 
 const CALLS: u64 = 40;
 
-/// Forty calls at once, of which each answers when it pleases, and some work on what they brought.
+/// Forty calls at once that answer at random times, and some work on their answers.
 pub(crate) const SCRIPT: &str = "
     const answers = await Promise.all(Array.from({ length: 40 }, (_, i) => box.answer({ i })));
     const names = answers.map(each => each.name).sort();
@@ -46,7 +46,7 @@ pub(crate) const WORKERS: &str = "
     return null[ended.length];
 ";
 
-/// Answers after a delay of its own choice, which differs for each round; what it answers does not.
+/// Answers after a delay that differs for each round; the answer itself is the same.
 pub(crate) fn tools(round: u64, delays: fn(u64, u64) -> Duration) -> ToolSet {
     ToolSet::new().with("box", "answer", Effect::ReadOnly, move |arguments| async move {
         let i = arguments.get("i").and_then(Value::as_u64).unwrap();
@@ -95,7 +95,7 @@ async fn the_value_does_not_depend_on_the_order_in_which_calls_finish() {
 async fn answers_that_come_together_cost_what_answers_that_come_apart_do() {
     let apart = run(0, |_, i| Duration::from_millis(4 * i)).await;
     for _ in 0..5 {
-        // All of them are there before the guest has worked off the first.
+        // All of them are there before the guest has handled the first.
         let program = Program::new(SCRIPT).with_seed([7; 32]).with_order(apart.order.clone());
         let together = run_program(program, 0, |_, _| Duration::ZERO).await;
         assert_eq!(together.usage.fuel, apart.usage.fuel);
@@ -118,7 +118,7 @@ async fn calls_are_recorded_in_the_order_in_which_the_script_got_their_answers()
     assert_eq!(waited, [true, true], "{:?}", outcome.calls);
 }
 
-/// Scripts of several kinds: what they give does not matter here, what it costs them does.
+/// Scripts of several kinds: only their fuel matters here, not their results.
 pub(crate) const KINDS: [(&str, &str); 8] = [
     ("a sum", "1 + 1"),
     (
@@ -148,14 +148,14 @@ pub(crate) const KINDS: [(&str, &str); 8] = [
     ("a failure", "const deep = (n) => { if (n === 0) return null.property; return deep(n - 1) + 1 }; deep(50)"),
 ];
 
-/// What a script of these uses, with a seed of its own.
+/// The fuel of one of these scripts, with a seed of its own.
 async fn fuel_of(sandbox: &Sandbox, source: &str) -> u64 {
     let program = Program::new(source).with_seed([3; 32]);
     let outcome = sandbox.run(program).tools(Arc::new(support::tools())).await;
     outcome.usage.fuel.unwrap()
 }
 
-/// One slot, so that every run follows the one before in its memory.
+/// One slot, so that every run reuses the memory of the previous one.
 fn one_slot() -> Sandbox {
     Sandbox::new(&Image::embedded(), SandboxOptions { max_live: 1, ..SandboxOptions::default() }).unwrap()
 }
@@ -191,7 +191,7 @@ async fn every_kind_of_script_uses_the_same_fuel_beside_others() {
     for (_, source) in KINDS {
         first.push(fuel_of(&alone, source).await);
     }
-    // Endless ones beside them, which yield at every tick and are dropped at the end.
+    // Endless runs beside them, which yield at every tick and are dropped at the end.
     let mut load = tokio::task::JoinSet::new();
     for _ in 0..4 {
         load.spawn(support::run("while (true) {}"));
@@ -207,7 +207,7 @@ async fn every_kind_of_script_uses_the_same_fuel_beside_others() {
 #[test]
 fn every_process_uses_the_same_fuel_for_a_script() {
     let terminal = support::Terminal::new();
-    // Without what is random, since a process on the command line draws its own seed.
+    // Without randomness, since a process on the command line draws its own seed.
     for (kind, source) in KINDS.iter().filter(|(kind, _)| *kind != "randomness") {
         let fuel = || {
             let answer = terminal.belljar(&["run", "--json", "--code", source]);

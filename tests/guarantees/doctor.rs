@@ -1,4 +1,4 @@
-//! `belljar doctor` looks at everything, and its exit code says what it found.
+//! `belljar doctor` checks everything, and its exit code shows the result.
 
 use serde_json::{Value, json};
 
@@ -39,7 +39,7 @@ fn a_server_that_does_not_start_is_bad_and_the_others_are_looked_at_all_the_same
         "{gone:#}"
     );
     assert_eq!(check(&found, "server kid")["state"], "good", "{found:#}");
-    // What the owner lets it do beyond what every server may.
+    // What the owner allows it beyond the default.
     let trusted = "3 tools; may use the client's model; its hints are trusted";
     assert_eq!(check(&found, "server kid")["found"], trusted, "{found:#}");
     assert_eq!(check(&found, "limits")["found"], "max_calls = 7");

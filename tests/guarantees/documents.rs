@@ -1,4 +1,4 @@
-//! What the documents point to is there, tests and pages; and their tables can be read.
+//! What the documents refer to exists, tests and pages; and their tables are readable.
 
 use std::{
     collections::BTreeSet,
@@ -8,7 +8,7 @@ use std::{
 
 use crate::support::repository;
 
-/// No cell of a table is wider than this, in characters: what takes more to say is a paragraph.
+/// The widest cell of a table, in characters: longer text belongs into a paragraph.
 const CELL: usize = 200;
 /// A name in backticks with more words than this is that of a test, not of a key or a function.
 const WORDS_OF_A_KEY: usize = 5;
@@ -25,7 +25,7 @@ fn every_test_that_a_document_names_is_in_the_code() {
             }
         });
     }
-    // A script that must go right, or be answered with a text that helps, is a test too.
+    // A script of the corpus, good or wrong, is a test too.
     for_each_file(&repository().join("tests/scripts"), &mut |path| {
         known.insert(path.file_stem().unwrap().to_string_lossy().into_owned());
     });
@@ -71,7 +71,7 @@ fn no_cell_of_a_table_is_a_paragraph() {
     for path in documents() {
         let text = fs::read_to_string(&path).unwrap();
         for (line, row) in text.lines().enumerate().filter(|(_, line)| line.starts_with('|')) {
-            // A bar that belongs to the text of a cell is written `\|`.
+            // A bar within the text of a cell is written `\|`.
             let cells = row.replace("\\|", "/");
             let widest = cells.split('|').map(|cell| cell.trim().chars().count()).max().unwrap_or_default();
             if widest > CELL {
@@ -82,14 +82,14 @@ fn no_cell_of_a_table_is_a_paragraph() {
     assert!(wide.is_empty(), "a cell has at most {CELL} characters: {wide:#?}");
 }
 
-/// A heading, as links name it.
+/// A heading as the anchor of a link.
 fn anchor(line: &str) -> String {
     let heading = line.trim_start_matches('#').trim().to_lowercase();
     let kept = heading.chars().filter(|part| part.is_alphanumeric() || matches!(part, ' ' | '-' | '_'));
     kept.map(|part| if part == ' ' { '-' } else { part }).collect()
 }
 
-/// The documents of the repository: those at its root, in docs, and beside what they are about.
+/// The documents of the repository: those at its root, in docs, and beside the code.
 fn documents() -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut add = |path: &Path| {
@@ -111,7 +111,7 @@ fn documents() -> Vec<PathBuf> {
 }
 
 fn for_each_file(folder: &Path, visit: &mut impl FnMut(&Path)) {
-    // What is built, fetched or found there is not the repository's.
+    // Build output, downloads and findings are not part of the repository.
     const FOREIGN: [&str; 6] = ["target", "node_modules", ".venv", ".crates", "corpus", "artifacts"];
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();

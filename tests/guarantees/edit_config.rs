@@ -39,7 +39,7 @@ fn a_server_that_is_added_can_be_called_and_removed_and_the_rest_is_as_it_was() 
     assert_eq!(called.json()["ok"], true, "{called:#?}");
     let removed = edit(&terminal, &["remove", "kid", "--json"]).json();
     assert_eq!((text(&terminal).as_str(), &removed["removed"]), (TEXT, &json!("kid")));
-    // What was there before each change is kept.
+    // Each previous version is kept.
     assert_eq!(std::fs::read_to_string(terminal.folder.path().join("belljar.toml.before-edit-1")).unwrap(), TEXT);
     assert!(std::fs::read_to_string(removed["copy"].as_str().unwrap()).unwrap().contains("[servers.kid]"));
     assert_eq!(edit(&terminal, &["remove", "demo"]).code, 0);

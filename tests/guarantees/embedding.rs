@@ -29,7 +29,7 @@ fn forecast() -> Tool {
         .unwrap()
 }
 
-/// The outcome of a script, and how often the tool was called.
+/// The outcome of a script, and how many times the tool was called.
 async fn run(source: &str) -> (Outcome, u64) {
     let calls = Arc::new(AtomicU64::new(0));
     let counted = calls.clone();
@@ -57,7 +57,7 @@ async fn arguments_are_checked_against_the_schema_before_a_closure_is_called() {
         assert!(error.message.starts_with("TypeError: weather.forecast: "), "{}", error.message);
         assert!(error.message.contains(problem), "{arguments}: {}", error.message);
         assert!(error.hint.as_ref().is_some_and(|hint| hint.contains("the tool is weather.forecast(")), "{error:?}");
-        // It never left, so it is not among the calls.
+        // It was not sent, so it is not among the calls.
         assert_eq!((calls, outcome.calls.len()), (0, 0), "{arguments}");
     }
 }
@@ -101,7 +101,7 @@ async fn arguments_that_would_take_long_to_check_are_refused() {
     assert!(error.message.contains("too large to be checked: pass less at once"), "{}", error.message);
 }
 
-/// The error of a script carries what was meant as a field, beside the hint that says it.
+/// The error of a script has the suggestion as a field, besides the hint that says it.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_tool_that_was_meant_is_a_field_of_the_error() {
     for source in [

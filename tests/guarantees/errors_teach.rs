@@ -46,7 +46,7 @@ impl Tools for Broken {
     }
 }
 
-/// What is said of a script that was stopped before it ran.
+/// The message for a script that was stopped before it ran.
 const NOT_RUN: &str = "\nThe script was not run: nothing was called.";
 
 #[tokio::test]
@@ -75,7 +75,7 @@ async fn a_misspelled_tool_is_a_type_error_that_names_the_nearest() {
         ("await tools.raw('bax.echo', {})", "TypeError: there is no server 'bax'", "did you mean box?"),
         ("await tools.call('unheard.of', {})", "TypeError: there is no server 'unheard'", "the servers here are: box"),
     ] {
-        // What is certain is said before the script runs.
+        // Certain errors are reported before the script runs.
         let error = error_of(ErrorKind::Plan, source).await;
         assert_eq!(error.message, format!("{message}{NOT_RUN}"), "{source}");
         assert!(hint(&error).contains(near), "{source}\n{error:#?}");
@@ -94,7 +94,7 @@ async fn a_misspelled_global_is_named_with_the_nearest() {
         (ErrorKind::Exception, "return something_else", "something_else", "the servers here are: box"),
     ] {
         let error = error_of(kind, source).await;
-        // A call that is certainly made is looked at before the script runs.
+        // A call that is certainly made is checked before the script runs.
         let then = if kind == ErrorKind::Plan { NOT_RUN } else { "" };
         assert_eq!(error.message, format!("ReferenceError: {name} is not defined{then}"), "{source}");
         assert!(hint(&error).contains(near), "{source}\n{error:#?}");
@@ -116,7 +116,7 @@ async fn what_other_runtimes_have_explains_its_absence() {
         (ErrorKind::Exception, "exports.run = 1", "exports", "return the value"),
     ] {
         let error = error_of(kind, source).await;
-        // A call that is certainly made is looked at before the script runs.
+        // A call that is certainly made is checked before the script runs.
         let then = if kind == ErrorKind::Plan { NOT_RUN } else { "" };
         assert_eq!(error.message, format!("ReferenceError: {name} is not defined{then}"), "{source}");
         assert!(hint(&error).contains(instead), "{source}\n{error:#?}");
@@ -379,7 +379,7 @@ pub(crate) async fn a_rejection_that_nobody_looked_at_is_in_the_logs() {
     ] {
         let outcome = run(source).await;
         assert_eq!(outcome.result.as_ref().unwrap().as_str(), "1", "{source}");
-        // A call that is still running is a word of its own.
+        // A call that is still running has its own message.
         let errors: Vec<_> = outcome.logs.iter().filter(|entry| entry.level.as_str() == "error").collect();
         assert_eq!(errors.len(), 1, "{source}\n{outcome:#?}");
         assert!(errors[0].text.starts_with("unhandled rejection: "), "{source}\n{outcome:#?}");
@@ -393,7 +393,7 @@ pub(crate) async fn a_rejection_that_nobody_looked_at_is_in_the_logs() {
         let outcome = run(source).await;
         assert!(outcome.is_ok() && outcome.logs.is_empty(), "{source}\n{outcome:#?}");
     }
-    // Of a run that fails for another reason, too: it may be that reason's cause.
+    // Also for a run that fails for another reason: it may be that reason's cause.
     let outcome = run("Promise.reject(new Error('unseen')); await new Promise(() => {})").await;
     assert!(outcome.logs.iter().any(|entry| entry.text.contains("unseen")), "{outcome:#?}");
 }
@@ -415,7 +415,7 @@ pub(crate) async fn a_wait_for_nothing_is_a_deadlock_at_once() {
         assert_eq!(error.line, Some(1), "{source}\n{error:#?}");
         assert!(error.frame.is_some(), "{source}\n{error:#?}");
     }
-    // While something is on its way, it is none.
+    // While something is on its way, it is not a deadlock.
     assert_eq!(value("return await new Promise(r => setTimeout(() => r('there'), 20))").await, json!("there"));
 }
 
@@ -538,7 +538,7 @@ pub(crate) async fn calls_that_are_still_running_at_the_end_are_named_with_their
 
     let outcome = run("return `it is ${box.echo({})}`").await;
     assert!(outcome.logs.iter().any(|entry| entry.text.contains("[object Promise]")), "{outcome:#?}");
-    // What is awaited, in whatever way, is not worth a word.
+    // What is awaited, in whatever way, is not reported.
     for source in
         ["await box.wait({ ms: 1 })", "return box.echo({})", "await Promise.all([box.echo({}), box.wait({ ms: 2 })])"]
     {
@@ -607,7 +607,7 @@ async fn what_cannot_be_looped_over_or_taken_apart_is_named_at_its_place() {
         assert_eq!((error.line, error.column), (Some(line), Some(column)), "{source}\n{error:#?}");
         assert_eq!(error.message, message, "{source}\n{error:#?}");
     }
-    // What can be is left alone.
+    // Values that can be destructured are left alone.
     for source in [
         "const { a = 1 } = {}; const [b] = 'x'; let s = ''; for (const c of new Set([1]).values()) s += c; const { length } = 'abc'; [a, b, s, length]",
         "const { a } = false || { a: 1 }; const [b] = new Map([['x', 1]]).keys(); let s = ''; for (const c of '1') s += c; const { length } = [1, 2, 3]; [a, b, s, length]",
@@ -680,7 +680,7 @@ pub(crate) async fn a_script_that_catches_everything_cannot_swallow_a_limit() {
         "const e = new Error('x'); throw { get a() { for (;;) {} }, [Symbol.toPrimitive]() { for (;;) {} } , get then() { for (;;) {} } }, e",
     ] {
         let error = run_with(source, &limits, Arc::new(tools())).await.result.unwrap_err();
-        // The last of them shows that nothing of the script's is called to report an error.
+        // The last of them shows that reporting an error calls none of the script's code.
         let expected = if source.starts_with("const e") { ErrorKind::Exception } else { ErrorKind::Fuel };
         assert_eq!(error.kind, expected, "{source}\n{error:#?}");
         if expected == ErrorKind::Fuel {
@@ -698,7 +698,7 @@ async fn the_value_of_what_the_engine_cannot_run_is_a_syntax_error_at_its_place(
         assert_eq!(error.line, Some(line), "{source}\n{error:#?}");
         assert!(!error.message.contains("at line"), "{source}\n{error:#?}");
     }
-    // What is parsed while the script runs is an exception of the script.
+    // Code that is parsed while the script runs throws an exception of the script.
     for source in ["new Function('return (')()", "eval('1 +')", "JSON.parse('{bad')", "new RegExp('(')"] {
         let error = error_of(ErrorKind::Exception, source).await;
         assert!(error.message.starts_with("SyntaxError: "), "{source}\n{error:#?}");

@@ -1,5 +1,4 @@
-//! What happens in runs, as those hear it who watch: each step in its order, and of what a slow one
-//! loses, how much it was.
+//! What listeners hear of runs: each step in order, and for a slow listener, how much it lost.
 
 use std::sync::{Arc, OnceLock};
 
@@ -40,7 +39,7 @@ fn over(engine: Engine, stub: Stub) -> Gateway {
     Gateway::new(gateway(&[("kid", stub)], Vec::new()).toolbox().clone(), engine, Limits::default())
 }
 
-/// Hears what happens until this has, and gives that.
+/// Listens until this has completed, and returns the events.
 async fn hear(events: &mut RunEvents, heard: &mut Vec<RunEvent>, until: impl Fn(&RunStep) -> bool) -> RunEvent {
     loop {
         match events.next().await.unwrap() {
@@ -104,7 +103,7 @@ async fn whoever_watches_hears_each_step_of_a_run_in_its_order() {
         assert_eq!(steps(&heard, one.run.unwrap()), of_one);
         assert_eq!(steps(&heard, other.run.unwrap()), ["begun", "queued", "admitted", "started", "ended"]);
 
-        // What they say, and no more of a text than a view shows.
+        // Their contents, with no more of a text than a view shows.
         let (mut events, mut said) = (gateway.toolbox().events(), Vec::new());
         let long = begin("console.log('é'.repeat(2000)); throw new Error('on purpose')").await.unwrap();
         hear(&mut events, &mut said, is_end).await;
@@ -159,7 +158,7 @@ async fn whoever_is_slow_loses_events_is_told_how_many_and_holds_up_no_run() {
     // Begun, admitted, started, ended, and the logs.
     assert_eq!(lost + heard, 3004);
     assert!(heard >= 1000, "{heard}");
-    // Whoever comes later hears what happens from then on.
+    // A later listener hears what happens from then on.
     let mut later = gateway.toolbox().events();
     gateway.execute("1".to_owned()).await;
     assert!(matches!(later.next().await, Some(Watched::Event(event)) if matches!(event.step, RunStep::Begun { .. })));

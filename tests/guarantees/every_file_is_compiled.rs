@@ -9,7 +9,7 @@ fn every_test_file_is_a_module_of_the_binary() {
 }
 
 /// Every file of a folder is a module of the file in it that declares them, and so are those of its
-/// folders.
+/// subfolders.
 fn assert_all_declared(folder: &Path, declaring: &str) {
     let text = fs::read_to_string(folder.join(declaring)).unwrap();
     let declared: BTreeSet<String> =
@@ -27,8 +27,8 @@ fn assert_all_declared(folder: &Path, declaring: &str) {
     assert_eq!(modules, declared, "{}", folder.display());
 }
 
-/// What a target finds is kept as a seed, and only an ordinary test sees that it does not come
-/// back.
+/// The findings of a target are kept as seeds, and only an ordinary test ensures that they do not
+/// come back.
 #[test]
 fn every_fuzz_target_is_built_seeded_replayed_and_told_of() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");

@@ -1,4 +1,4 @@
-//! Whatever lies in examples/ works as its comments say.
+//! Everything in examples/ works as its comments say.
 
 use std::{collections::BTreeSet, fs, path::Path};
 
@@ -78,7 +78,7 @@ fn the_tour_works_at_once_without_any_configuration() {
     assert_eq!(value["missing"], "there is no issue 4711; issues 1 to 42 exist");
     let log = "looked at 29 open issues of 3 projects; 4 are urgent";
     assert_eq!(outcome["logs"], json!([{ "level": "log", "text": log }]));
-    // The nine calls of which its first comment speaks.
+    // The nine calls mentioned in its first comment.
     let calls = outcome["calls"].as_array().unwrap();
     assert_eq!(calls.len(), 9, "{outcome:#}");
     assert_eq!(calls.iter().filter(|call| call["ok"] == false).count(), 1);
@@ -115,7 +115,7 @@ fn files_of_one_server_are_joined_and_stored_in_another() {
     let warning = "left out, for their team is unknown: Edsger";
     assert_eq!(first["logs"], json!([{ "level": "warn", "text": warning }]));
 
-    // What was stored is stored: the server has written it down.
+    // The server has written it to its file.
     let graph = fs::read_to_string(terminal.folder.path().join("graph.jsonl")).unwrap();
     assert_eq!(graph.lines().count(), 12, "{graph}");
     let second = run();
@@ -141,7 +141,7 @@ fn the_configuration_to_start_from_works_as_it_is_and_with_its_comments_turned_i
     let text = lines.collect::<Vec<_>>().join("\n");
     assert!(settings > 5, "there is nothing in its comments:\n{text}");
     let config = terminal.file("belljar.toml", text);
-    // Other servers than the demo would be fetched from afar: that they are read is enough.
+    // Other servers than the demo would be downloaded, so they are only read.
     let arguments = ["call", "demo.list_projects", "--json", "--config", config.to_str().unwrap()];
     let answer = terminal.belljar(&arguments).json();
     assert_eq!(answer["ok"], true, "{answer:#}");
@@ -152,7 +152,7 @@ fn the_entry_for_a_client_starts_belljar_with_its_two_tools() {
     let terminal = Terminal::new();
     let folder = belljar().parent().unwrap();
     let path = std::env::join_paths([folder.to_owned()]).unwrap();
-    // belljar is a client of MCP as well, so it can be its own.
+    // belljar is an MCP client as well, so it can be its own.
     let mut command = terminal.command(&["servers", "--json", "--config", &example("claude-desktop.json")]);
     let answer = Answer::of(command.env("PATH", path).output().unwrap());
     assert_eq!(answer.code, 0, "{answer:#?}");

@@ -1,11 +1,11 @@
-//! Tasks over six real servers, each with the script that an agent wrote for it first, with nothing
-//! but what `search_docs` had said.
+//! Tasks over six real servers, each with the script that an agent wrote for it first, knowing only
+//! what `search_docs` had said.
 //!
-//! `tests/scripts/tasks` holds the scripts, as they were first written, with the task in their
-//! first line, and beside each what it gives. Two of the fifteen have a second script: one looks
-//! first at a database whose tables it cannot know, one wants annotations, which only the raw
-//! answer has. `/world` stands for the folder that `tests/scripts/tasks/world` is made into. To
-//! accept what they give: `BELLJAR_ACCEPT=1`.
+//! `tests/scripts/tasks` has the scripts as they were first written, with the task in their first
+//! line, and beside each its result. Two of the fifteen have a second script: one first looks at a
+//! database whose tables it cannot know, one needs annotations, which only the raw answer has.
+//! `/world` stands for the folder that `tests/scripts/tasks/world` becomes. `BELLJAR_ACCEPT=1`
+//! accepts the results.
 
 use std::{
     fs,
@@ -20,10 +20,10 @@ use crate::{
     support::{Terminal, copy_folder, repository},
 };
 
-/// How many scripts there must be: fifteen tasks, and the second tries of two.
+/// The number of scripts: fifteen tasks, and the second tries of two.
 const SCRIPTS: usize = 17;
-/// What no second run gives again: hashes of new commits, and the time of day in other places,
-/// which changes with the seasons.
+/// What differs in each run: hashes of new commits, and the time of day in other places, which
+/// changes with the seasons.
 const PASSING: [&str; 3] = ["hash ", "\"local\":\"", "\"difference\":\""];
 
 fn corpus() -> PathBuf {
@@ -37,7 +37,7 @@ fn run(program: &mut Command, input: &Path) {
     assert!(status.success(), "{program:?}");
 }
 
-/// A folder as the tasks find it, and the servers that work there.
+/// The folder in which the tasks work, and its servers.
 fn world(place: &Path) -> Value {
     let from = corpus().join("world");
     copy_folder(&from.join("docs"), &place.join("docs"));
@@ -69,11 +69,10 @@ fn world(place: &Path) -> Value {
     })
 }
 
-/// The branch that the repository is on.
+/// The current branch of the repository.
 const BRANCH: &str = "trunk";
 
-/// The text without what is another each time: what stands behind one of [`PASSING`], up to the
-/// next quote.
+/// The text without what differs each time: what follows one of [`PASSING`], up to the next quote.
 fn lasting(text: &str) -> String {
     PASSING.iter().fold(text.to_owned(), |text, mark| {
         let mut parts = text.split(mark);

@@ -1,5 +1,5 @@
-//! The forms in which models write programs are all understood, and what is wrong with a program is
-//! said at its place.
+//! The forms in which models write programs are all understood, and errors in a program are
+//! reported with their position.
 
 use belljar_model::{ErrorKind, RunError};
 use serde_json::{Value, json};
@@ -33,7 +33,7 @@ async fn the_value_is_what_is_returned_or_else_the_last_expression() {
         ("`a ${'template'}`", json!("a template")),
         ("\"use strict\"; 5", json!(5)),
         ("let n = 0; for (let i = 0; i < 4; i++) n += i; n", json!(6)),
-        // A function declared last is there before the first statement, so the value is still the
+        // A function declared last exists before the first statement, so the value is still the
         // expression's.
         ("main();\nasync function main() { return await box.add({ a: 1, b: 2 }) }", json!(3)),
     ])
@@ -105,7 +105,7 @@ async fn a_default_export_is_the_value_and_is_called_if_it_is_a_function() {
         ("let calls = 0;\nexport default async function main() { return ++calls }\n(await main()) + 10", json!(11)),
         ("export default function depth(n = 3) { return n && 1 + depth(n - 1) }", json!(3)),
         ("const limit = 5;\nexport default limit;", json!(5)),
-        // What is exported by default is declared like anything else.
+        // A default export is declared like anything else.
         ("const one = helper();\nexport default function helper() { return 7 }\none", json!(7)),
         ("export default class Job { static next = 8 }\nreturn Job.next", json!(8)),
         ("#!/usr/bin/env node\nconst nine = 9;\nnine", json!(9)),

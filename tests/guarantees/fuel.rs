@@ -1,9 +1,9 @@
-//! What scripts cost does not creep up unnoticed: the fuel of ten fixed scripts stays within two of
-//! a hundred of what is recorded.
+//! The cost of scripts does not creep up unnoticed: the fuel of ten fixed scripts stays within two
+//! percent of the record.
 //!
-//! Fuel counts the guest's instructions and is the same on every machine, so it tells what no clock
-//! on a busy machine can. Where a change makes scripts dearer or cheaper on purpose,
-//! `BELLJAR_ACCEPT=1` writes the record anew.
+//! Fuel counts the guest's instructions and is the same on every machine, so it shows what no clock
+//! on a busy machine can. If a change affects the cost of scripts on purpose, `BELLJAR_ACCEPT=1`
+//! updates the record.
 
 use std::{collections::BTreeMap, fmt::Write as _, sync::Arc, time::Duration};
 
@@ -13,11 +13,11 @@ use serde_json::json;
 
 use crate::support::{repository, sandbox, tools};
 
-/// How far a script's fuel may be from the record, of a hundred.
+/// How far a script's fuel may differ from the record, in percent.
 const MARGIN: f64 = 2.0;
 const RECORD: &str = "tests/tables/fuel.txt";
 
-/// The scripts, each about one thing that scripts do.
+/// The scripts, each about one typical kind of work.
 const SCRIPTS: [(&str, &str); 10] = [
     ("nothing", "1+1"),
     ("types", "interface P { name: string } enum E { A = 1 } const p: P = { name: 'x' } satisfies P; p.name + E.A"),

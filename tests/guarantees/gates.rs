@@ -1,5 +1,5 @@
-//! A rule can ask for an earlier call, and have something counted first: what it lets pass depends
-//! on that, and fails closed.
+//! A rule can require an earlier call, or have something counted first: its verdict depends on
+//! that, and fails closed.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ const MEASURED: &str = "default = 'allow'\n\
     [[rule]]\nid = 'private'\ntools = 'code.references'\nargs.symbol = { is = 'secret' }\nthen = 'deny'\n";
 
 /// `references` finds as many as its argument has letters, and fails for `none`; each call is
-/// noted.
+/// recorded.
 fn code() -> (Stub, Arc<Mutex<Vec<String>>>) {
     let schema =
         json!({ "type": "object", "properties": { "symbol": { "type": "string" }, "note": { "type": "string" } } });
@@ -92,7 +92,7 @@ async fn a_call_passes_once_another_has_succeeded_with_the_same_value() {
 async fn what_was_begun_before_the_answer_was_handed_over_does_not_pass_and_a_replay_decides_the_same() {
     let (gateway, called) = house(GATED, None);
     let gateway = gateway.with_recording(ByteSize::mib(4));
-    // The check of what is renamed first takes longer than the answer of the other call.
+    // Checking what is renamed first takes longer than the answer of the other call.
     let source = format!(
         "{RENAME}const looked = code.references({{ symbol: 'f' }});\n\
         const early = rename('f', 'x'.repeat(200_000));\n\
@@ -129,7 +129,7 @@ async fn an_earlier_run_of_the_principal_counts_as_long_as_the_rule_says() {
     let ledger = rusqlite::Connection::open(folder.path().join("ledger.db")).unwrap();
     ledger.execute("UPDATE passed SET at_ms = at_ms - 1800001", ()).unwrap();
     assert_eq!(value(&ada_s, &rename).await, "deny by look-first");
-    // Without a ledger nobody knows what other runs did.
+    // Without a ledger nothing is known of other runs.
     let (alone, _) = house(&rules, None);
     let source = format!(
         "{RENAME}const before = await rename('f'); await code.references({{ symbol: 'f' }}); return [before, await rename('f')]"
@@ -147,7 +147,7 @@ async fn a_count_is_taken_first_and_decides_and_fails_closed() {
     );
     let outcome = run(&gateway, &source).await;
     let said = outcome.result.clone().unwrap().to_value().unwrap();
-    // Two pass, three do not; what fails, and what the rules deny, gives no count.
+    // Two pass, three do not; a failing or denied call gives no count.
     assert_eq!(said, json!(["done", "ask by wide", "ask by wide", "ask by wide"]));
     let expected = ["references ab", "rename ab", "references abc", "references none"];
     assert_eq!(*called.lock(), expected);
@@ -156,14 +156,14 @@ async fn a_count_is_taken_first_and_decides_and_fails_closed() {
     let replayed = gateway.replay(&Recording::read(bytes).unwrap()).await.unwrap();
     assert_eq!(replayed.result.unwrap().to_value().unwrap(), said);
     assert_eq!(called.lock().len(), expected.len(), "a replay counts nothing");
-    // A single call is counted for too.
+    // A single call is counted, too.
     let limit = std::time::Duration::from_secs(10);
     for (symbol, ok) in [("ab", true), ("abc", false)] {
         let (path, arguments) = ("code.rename".parse().unwrap(), json!({ "symbol": symbol }));
         let answer = gateway.toolbox().call(&path, arguments.as_object().unwrap().clone(), limit).await;
         assert_eq!(answer.ok, ok, "{answer:#?}");
     }
-    // The ledger has those that were made for the run too.
+    // The ledger also has the calls that were made for the run.
     gateway.toolbox().shutdown().await;
     let ledger = rusqlite::Connection::open(folder.path().join("ledger.db")).unwrap();
     let kept: i64 =
@@ -177,7 +177,7 @@ async fn what_may_do_more_than_read_is_not_called_to_count_and_no_count_counts_f
     let (gateway, called) = house(&acts, None);
     assert_eq!(value(&gateway, &format!("{RENAME}return await rename('ab')")).await, "ask by wide");
     assert_eq!(*called.lock(), Vec::<String>::new());
-    // A rule that wants the tool measured that measures: it ends, and nothing is counted.
+    // A rule that wants the measuring tool measured ends, and nothing is counted.
     let circle = "default = 'allow'\n[[rule]]\nid = 'wide'\nmeasure = { tool = 'code.references', arguments = { symbol = 'ab' }, count = '/references', max = 2 }\nthen = 'ask'\n";
     let (gateway, called) = house(circle, None);
     assert_eq!(value(&gateway, &format!("{RENAME}return await rename('ab')")).await, "ask by wide");

@@ -1,4 +1,4 @@
-//! What is made from the command line's own definition names every command.
+//! What is generated from the command line's definition names every command.
 
 use std::process::Command;
 

@@ -1,10 +1,10 @@
-//! The rules of the repository's own house that a program can check.
+//! The repository's own rules, as far as a program can check them.
 
 use std::{fs, process::Command};
 
 use crate::support::repository;
 
-/// The most columns of a line that is a comment.
+/// The widest comment line, in columns.
 const COLUMNS: usize = 100;
 
 #[test]

@@ -1,4 +1,5 @@
-//! `belljar serve --http`: both revisions of the protocol at one endpoint, for whoever has a token.
+//! `belljar serve --http`: both revisions of the protocol at one endpoint, for clients with a
+//! token.
 
 use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},
@@ -18,7 +19,7 @@ use crate::{
     support::{Answer, Terminal, repository},
 };
 
-/// A server of the built-in demo, and a token that is good for search and run.
+/// A server with the built-in demo, and a token with the scopes search and run.
 pub(crate) struct Served {
     pub(crate) terminal: Terminal,
     pub(crate) child: Child,
@@ -39,8 +40,8 @@ impl Served {
         Self { terminal, child, address, token, said }
     }
 
-    /// Sends one message of the revision without sessions, and gives the connection on which its
-    /// answer comes.
+    /// Sends one message of the revision without sessions, and returns the connection for its
+    /// answer.
     pub(crate) fn send(&self, token: &str, method: &str, name: &str, mut params: Value) -> TcpStream {
         let meta = &mut params["_meta"];
         meta["io.modelcontextprotocol/protocolVersion"] = json!("2026-07-28");
@@ -63,7 +64,7 @@ impl Served {
         self.send(token, "tools/call", "execute_code", json!({ "name": "execute_code", "arguments": { "code": code } }))
     }
 
-    /// What a script gives.
+    /// The value of a script.
     pub(crate) fn value(&self, code: &str) -> Value {
         result(self.run(&self.token, code))["structuredContent"]["value"].take()
     }
@@ -126,7 +127,7 @@ pub(crate) fn request(token: &str, headers: &str, body: &Value) -> String {
     )
 }
 
-/// All that comes until the connection ends.
+/// All data until the connection ends.
 pub(crate) fn rest(mut stream: impl std::io::Read) -> String {
     let mut text = String::new();
     stream.read_to_string(&mut text).unwrap();
@@ -156,7 +157,7 @@ pub(crate) fn status(stream: TcpStream) -> u16 {
 fn a_run_is_kept_under_the_name_of_its_token_and_what_its_client_calls_itself() {
     let served = Served::new();
     assert_eq!(served.value("1 + 1"), json!(2));
-    // A run without calls that may change something is answered first, and kept then.
+    // A run without calls that may change something is answered first, and kept afterwards.
     let asked = Instant::now();
     let run = loop {
         let runs = served.terminal.belljar(&["runs", "--json"]).json();
@@ -190,8 +191,8 @@ fn the_official_client_finds_over_http_what_it_finds_on_stdio() {
     official_client::checked(Command::new(node()).arg(client).arg(url).env("TOKEN", &served.token));
 }
 
-/// The second version of the SDK begins as the first does, asks first, or knows the revision
-/// without sessions alone.
+/// The second version of the SDK begins like the first, probes first, or knows only the revision
+/// without sessions.
 #[test]
 fn the_second_official_client_finds_the_same_however_it_agrees_on_a_revision() {
     installed("@modelcontextprotocol/client/package.json");
@@ -299,7 +300,7 @@ fn a_token_is_good_for_its_scopes_alone() {
     assert!(refused["content"][0]["text"].as_str().unwrap().contains("scopes are search"), "{refused}");
     let value = |code: &str| result(served.run(&reader, code))["structuredContent"].clone();
     assert_eq!(value("return (await demo.search_issues({ query: 'no' })).total >= 0")["value"], true);
-    // What the owner says of a tool decides, and not what its server says.
+    // The owner's word about a tool decides, not its server's.
     let listing = "return (await demo.list_projects()).projects.length";
     for code in [listing, "return await demo.create_issue({ project: 'comet', title: 'no' })"] {
         let refused = value(code);
@@ -356,7 +357,7 @@ fn many_initializes_find_a_bound_and_a_session_belongs_to_its_principal() {
     let bob = token(&served.terminal, &["add", "bob"]);
     let ping = json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" });
     let in_session = format!("Mcp-Session-Id: {}\r\nMCP-Protocol-Version: 2025-11-25\r\n", sessions[0]);
-    // The token is known when it is no longer refused as one.
+    // The token is known when it is no longer rejected.
     let refused = loop {
         match status(served.post(&bob, &in_session, &ping)) {
             401 | 429 => {}
@@ -552,7 +553,7 @@ fn what_a_server_keeps_for_one_token_another_does_not_see_unless_the_owner_share
     let terminal = Terminal::new();
     let folder = terminal.folder.path();
     let table = |server: Value, share: &str| {
-        // JSON is TOML enough for a command, its arguments and its variables.
+        // For a command, its arguments and its variables, JSON is valid TOML.
         let (command, args, file) = (&server["command"], &server["args"], &server["env"]["MEMORY_FILE_PATH"]);
         format!("command = {command}\nargs = {args}\nenv = {{ MEMORY_FILE_PATH = {file} }}\nshare = '{share}'\n")
     };

@@ -1,5 +1,5 @@
-//! `belljar serve --http --daemon`: many principals at one door, and the daemon's servers behind
-//! it.
+//! `belljar serve --http --daemon`: many principals at one endpoint, with the daemon's servers
+//! behind it.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use crate::{
 
 const DEMO: &str = "[servers.demo]\nbuiltin = 'demo'\n";
 
-/// Ends the daemon of a test, also where the test fails.
+/// Ends the daemon of a test, even if the test fails.
 struct Ends<'t>(&'t Served, &'t str);
 
 impl Drop for Ends<'_> {
@@ -39,7 +39,7 @@ fn principals_share_the_daemon_and_not_what_its_servers_keep_for_them() {
     let _ends = Ends(&served, &config);
     let bob = token(&served.terminal, &["add", "bob"]);
     let value = |token: &str, code: &str| loop {
-        // A token is known when it is no longer refused as one.
+        // A token is known when it is no longer rejected.
         let stream = served.run(token, code);
         let answer = crate::http::rest(stream);
         if let Some(last) = crate::http::messages(&answer).pop().filter(|last| last["result"].is_object()) {
@@ -52,7 +52,7 @@ fn principals_share_the_daemon_and_not_what_its_servers_keep_for_them() {
     let seen = "return (await demo.search_issues({ query: 'secret of ann' })).total";
     assert_eq!(value(&served.token, seen), 1);
     assert_eq!(value(&bob, seen), 0);
-    // The owner's commands have the same daemon, and the owner's own instance.
+    // The owner's commands use the same daemon, and the owner's own instance.
     let owner = served.terminal.belljar(&["run", "--json", "--config", &config, "--code", seen]).json();
     assert_eq!(owner["value"], 0, "{owner:#}");
     assert_eq!(value(&served.token, seen), 1);

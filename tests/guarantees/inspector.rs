@@ -1,5 +1,5 @@
-//! belljar under the Inspector's command line, the tool by which people look at MCP servers. With
-//! `--strict` it also judges whether the schemas of the tools can be used by clients of all kinds.
+//! belljar under the Inspector's command line, the usual tool for inspecting MCP servers. With
+//! `--strict` it also checks whether the tools' schemas work with all kinds of clients.
 
 use std::process::Command;
 
@@ -12,7 +12,7 @@ use crate::{
     support::{Terminal, belljar},
 };
 
-/// What the Inspector prints; it has to be content.
+/// The output of the Inspector, which must pass.
 fn inspector(terminal: &Terminal, target: &[&str], request: &[&str]) -> Value {
     let launcher = installed("@modelcontextprotocol/inspector/clients/launcher/build/index.js");
     let output = Command::new(suites_node())
@@ -34,7 +34,7 @@ fn inspector(terminal: &Terminal, target: &[&str], request: &[&str]) -> Value {
         .unwrap_or_else(|_| panic!("{}{said}", String::from_utf8_lossy(&output.stdout)))
 }
 
-/// Lists the tools, whose schemas are judged, and runs a script.
+/// Lists the tools, whose schemas are checked, and runs a script.
 fn check(terminal: &Terminal, target: &[&str]) {
     let listed = inspector(terminal, target, &["--method", "tools/list", "--strict"]);
     let tools: Vec<_> = listed["result"]["tools"].as_array().unwrap().iter().map(|tool| tool["name"].clone()).collect();

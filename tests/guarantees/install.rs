@@ -1,5 +1,4 @@
-//! `belljar install` changes one entry in a client's file, shows it first, and can take it out
-//! again.
+//! `belljar install` changes one entry in a client's file, shows it first, and can remove it again.
 
 use std::os::unix::fs::PermissionsExt as _;
 
@@ -58,7 +57,7 @@ fn the_change_is_shown_and_not_made_without_consent() {
 pub(crate) fn only_belljars_own_entry_is_shown_and_its_secrets_are_masked() {
     const SECRET: &str = "sesame-of-the-owner";
     let terminal = Terminal::new();
-    // All on one line, as a client that minifies its file writes it.
+    // All on one line, like a client that minifies its file.
     let text = json!({
         "oauthAccount": { "token": SECRET },
         "mcpServers": {
@@ -212,7 +211,7 @@ fn an_entry_over_http_that_cannot_be_had_or_would_not_be_safe_is_refused_and_mak
     assert_eq!(terminal.belljar(&other).code, 0);
     let tokens = terminal.belljar(&["token", "list", "--json"]).json();
     assert_eq!(tokens["tokens"][1]["scopes"], json!(["run:read-only"]), "{tokens:#}");
-    // A file that cannot be understood is left as it is, and no token is made for it.
+    // A file that cannot be parsed stays unchanged, and no token is made for it.
     write(&terminal, "Code/User/mcp.json", "{");
     assert_eq!(terminal.belljar(&["install", "vscode", "--http", "--yes"]).code, 2);
     assert_eq!(terminal.belljar(&["token", "list", "--json"]).json()["tokens"].as_array().unwrap().len(), 2);

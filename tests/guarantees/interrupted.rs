@@ -1,5 +1,5 @@
-//! A run that goes on after its process was killed sends nothing twice that may have been done:
-//! what became of it is what the ledger knows, and else what its owner says.
+//! A run that is resumed after its process was killed sends nothing twice that may have been done:
+//! the ledger knows what became of it, or else its owner says so.
 
 use std::{
     path::PathBuf,
@@ -20,7 +20,7 @@ use crate::{
 const SEND: &str = "const first = await kid.send({ n: 1 }).catch((error) => error.message);\n\
     return [first, await kid.note({ n: 2 })]";
 
-/// A terminal with a server that does not answer its first call ever, and notes all of them.
+/// A terminal with a server that never answers its first call, and records all of them.
 struct House {
     terminal: Terminal,
     config: String,
@@ -49,14 +49,14 @@ impl House {
         Answer::of(self.command(arguments).output().unwrap())
     }
 
-    /// The calls that the server has had.
+    /// The calls that the server received.
     fn notes(&self) -> Vec<String> {
         let notes = std::fs::read_to_string(&self.notes).unwrap_or_default();
         notes.lines().map(str::to_owned).collect()
     }
 
-    /// A run that waited, was approved and went on, and whose process was killed when the server
-    /// had had so many calls.
+    /// A run that waited, was approved and resumed, and whose process was killed when the server
+    /// had received so many calls.
     fn interrupted(&self, script: &str, calls: usize) -> String {
         let answer = self.belljar(&["run", "--code", script, "--json"]);
         let run = answer.json()["run"].as_str().unwrap().to_owned();
@@ -70,7 +70,7 @@ impl House {
         run
     }
 
-    /// The server gives no other sign of what it has had.
+    /// The server gives no other sign of what it received.
     fn wait_for(&self, process: &mut Child, calls: usize) {
         while self.notes().len() < calls {
             assert!(process.try_wait().unwrap().is_none(), "it has ended");
@@ -93,7 +93,7 @@ fn what_may_have_been_done_is_not_sent_again_and_its_owner_says_what_became_of_i
         assert_eq!(answer.code, 2, "{answer:?}");
         let hint = format!("belljar resume {run} --assume failed, or done");
         assert!(answer.stderr.contains("the run was interrupted") && answer.stderr.contains(&hint), "{answer:?}");
-        // A model is told that it is so, and not what would change it.
+        // A model is told the situation, but not what would change it.
         let mut client = Client::of(&house.terminal, &house.config, json!({}));
         client.send(&json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call",
             "params": { "name": "execute_code", "arguments": { "run": run } } }));

@@ -1,5 +1,5 @@
 //! A run sees nothing of another run, of the host, or of the machine; and whatever a script does to
-//! its own world, belljar's own work in it is not disturbed.
+//! its globals does not affect belljar's own code in it.
 
 use std::sync::Arc;
 
@@ -115,7 +115,7 @@ pub(crate) async fn a_polluted_then_cannot_take_the_results_of_tools() {
         delete Object.prototype.then;
         return [seen, echoed, listed]";
     assert_eq!(value(source).await, json!([0, { "a": 1 }, { "list": [1] }]));
-    // What the script itself resolves with is its own, also the value of the run.
+    // What the script itself resolves with is its own, including the value of the run.
     let error = error("Object.prototype.then = () => {}; return { a: 1 }").await;
     assert_eq!(error.kind, ErrorKind::Deadlock);
 }

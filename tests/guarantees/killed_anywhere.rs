@@ -2,8 +2,8 @@
 //! owner denied is sent at all.
 //!
 //! Forty calls at once, some of which the owner is asked about; decisions in any order while the
-//! run goes on and while it waits; each process of the run killed at any moment. What was sent is
-//! what the server has written down.
+//! run goes on and while it waits; each process of the run killed at any moment. The server writes
+//! down what was sent.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -23,14 +23,13 @@ use tokio::runtime::Runtime;
 use crate::{dead_children::child, support::Terminal};
 
 const CALLS: u64 = 40;
-/// Rounds; each has its seed, and is another each time all the same: processes take their time.
+/// Rounds; each has its seed, but differs each time anyway, since processes vary in speed.
 const ROUNDS: u64 = 16;
-/// Processes of a round that are killed at most, before it goes on to its end.
+/// The most killed processes of a round, before it runs to its end.
 const KILLED: u64 = 4;
-/// How long a process lives at most that is killed: about as long as it takes from its start to its
-/// rest.
+/// The longest life of a killed process: about as long as it takes from its start to its rest.
 const LONGEST_MS: u64 = 400;
-/// The same in every other round: before it has sent anything, most of the time.
+/// The same in every other round: usually before it has sent anything.
 const SHORTEST_MS: u64 = 60;
 
 /// Numbers that look random, and are the same each time: xorshift64*.
@@ -55,12 +54,12 @@ struct Round {
     terminal: Terminal,
     received: PathBuf,
     asked: BTreeSet<u64>,
-    /// What the owner decided.
+    /// The owner's decisions.
     decided: BTreeMap<u64, bool>,
     runtime: Runtime,
     owner: Option<SqliteLedger>,
     run: Option<String>,
-    /// Processes that were killed, and that are to be.
+    /// Processes that were killed, and that are to be killed.
     killed: u64,
     to_kill: u64,
     longest_ms: u64,
@@ -160,7 +159,7 @@ impl Round {
         runs["runs"][0]["run"].as_str().map(str::to_owned)
     }
 
-    /// Decides so many of the open questions, any of them.
+    /// Decides so many of the open questions, at random.
     fn decide(&mut self, most: usize) {
         let Some(folder) = found(self.terminal.folder.path(), "ledger.key") else { return };
         let options = Options { fsync: false, keep: LedgerKeep::default() };
@@ -186,10 +185,10 @@ impl Round {
         }
     }
 
-    /// The run from its beginning to its end, whichever that is.
+    /// The run from its beginning to its end, whatever that is.
     fn plays(&mut self) -> (Ended, Value) {
         loop {
-            // The first process is spared as often as not: a run that was killed before it was put
+            // The first process is spared half of the time: a run that was killed before it was put
             // aside is over.
             let is_killed = self.killed < self.to_kill && (self.run.is_some() || self.numbers.coin());
             let life = is_killed.then(|| Duration::from_millis(self.numbers.next(self.longest_ms)));
@@ -204,7 +203,7 @@ impl Round {
         }
     }
 
-    /// How often each call was received that may change something.
+    /// How often each call that may change something was received.
     fn sent(&self) -> BTreeMap<u64, usize> {
         wait_for_servers(&self.received);
         let mut sent = BTreeMap::new();
@@ -219,7 +218,7 @@ impl Round {
     }
 }
 
-/// The folder below this one that holds a file of this name.
+/// The folder below this one that contains a file with this name.
 fn found(folder: &Path, name: &str) -> Option<PathBuf> {
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {
@@ -250,8 +249,8 @@ fn wait_for_servers(received: &Path) {
     }
 }
 
-/// Plays a round. Whether its run came to its own end after it was killed, and how many decisions
-/// there were.
+/// Plays a round. Returns whether its run came to its own end after it was killed, and how many
+/// decisions there were.
 fn plays(seed: u64) -> (bool, u64, usize) {
     let mut round = Round::new(seed);
     let (ended, outcome) = round.plays();
@@ -271,15 +270,15 @@ fn plays(seed: u64) -> (bool, u64, usize) {
         for id in 0..CALLS {
             let approved = round.decided.get(&id).copied();
             let expected = if round.asked.contains(&id) { approved == Some(true) } else { true };
-            // A process that is killed between the use of a decision and the call takes the call
-            // with it: it is not sent, and says so.
+            // If a process is killed between the use of a decision and the call, the call is lost:
+            // it is not sent, and that is reported.
             let is_lost =
                 round.killed > 0 && expected && outcome["value"][usize::try_from(id).unwrap()] == "PolicyError";
             let is_sent = sent.contains_key(&id);
             assert_eq!(is_sent, expected && !is_lost, "seed {seed}: call {id}, decided {approved:?}\n{outcome:#}");
         }
     } else if ended == Ended::Over {
-        // What cannot go on says why.
+        // A run that cannot be resumed says why.
         let message = outcome["error"]["message"].as_str().unwrap();
         assert!(message.contains("cannot go on"), "seed {seed}: {outcome:#}");
     }

@@ -1,5 +1,4 @@
-//! A run carries the labels of the answers that it has, and rules can say what may be called with
-//! them.
+//! A run carries the labels of its answers, and rules can depend on them.
 
 use std::sync::{Arc, atomic::Ordering};
 
@@ -20,7 +19,7 @@ const RULES: &str = "default = 'allow'\n[labels]\nprivate = ['crm.*']\n\
     [[rule]]\nid = 'stays'\ntools = 'web.*'\ncarries = 'private'\nthen = 'deny'\nwhy = 'customers stay here'\n\
     [[rule]]\nid = 'no-bob'\ntools = 'crm.*'\nargs.name = { is = 'bob' }\nthen = 'deny'\n";
 
-/// `crm.get` answers at once, `crm.fail` says that it failed, `web.post` takes anything.
+/// `crm.get` answers at once, `crm.fail` reports a failure, `web.post` accepts anything.
 fn servers() -> (Stub, Stub) {
     let schema =
         json!({ "type": "object", "properties": { "name": { "type": "string" }, "note": { "type": "string" } } });
@@ -72,7 +71,7 @@ async fn a_run_carries_a_label_from_the_answer_on_to_its_end() {
         return all"
     );
     let stays = json!(["PolicyError", "stays", "customers stay here"]);
-    // A call that was denied has brought nothing.
+    // A denied call has no labels.
     assert_eq!(value(&gateway, &source).await, json!(["posted", "denied", "posted", "stays", stays]));
     // Without a memory each run begins anew.
     assert_eq!(value(&gateway, &format!("{POST}return await post()")).await, "posted");
@@ -90,9 +89,9 @@ async fn what_a_tool_says_of_its_failure_is_an_answer_too() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_was_begun_before_the_answer_was_handed_over_does_not_carry_it() {
     let folder = tempfile::tempdir().unwrap();
-    // With a memory too: what a run carries itself is never taken from the ledger.
+    // Even with a memory, a run's own labels never come from the ledger.
     let memory = RULES.replace("[labels]\n", "[labels]\nmemory = '1h'\n");
-    // The check of what is posted first takes longer than the answer of the other call.
+    // Checking what is posted first takes longer than the answer of the other call.
     let source = format!(
         "{POST}const asked = crm.get({{ name: 'ada' }});\n\
         const early = [post('x'.repeat(200_000)), post(), post('y'.repeat(100_000))];\n\
@@ -142,7 +141,7 @@ async fn a_principal_carries_what_their_runs_did_as_long_as_the_owner_says() {
     // In another process, whatever the first one kept in memory.
     let (_, other) = office_with_ledger(&rules, &folder);
     assert_eq!(value(&other.with_asker(ada.clone()), &post).await, "stays");
-    // A rule that is about another label, and one without a memory.
+    // A rule about another label, and one without a memory.
     let without = office_with_ledger(RULES, &folder).1;
     assert_eq!(value(&without.with_asker(ada.clone()), &post).await, "posted");
     let long_ago = rusqlite::Connection::open(folder.path().join("ledger.db")).unwrap();

@@ -1,5 +1,5 @@
-//! A run that is ended from outside says where its script was last seen, in lines of its author's
-//! source.
+//! A run that is ended from outside reports where its script was last seen, in lines of its
+//! author's source.
 
 use std::{sync::Arc, time::Duration};
 
@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::support::{self, Terminal, belljar, tools};
 
-/// Enough for each of the scripts to come to where it stays.
+/// Enough for each of the scripts to reach the place where it stays.
 const FUEL: u64 = 60_000_000;
 
 /// Scripts that never end, and the line where they stay.
@@ -41,7 +41,7 @@ const ENDLESS: &[(&str, u32)] = &[
     // Long work of a built-in function.
     ("const text = 'a'.repeat(40) + '!';\nconst found = /a/.test(text);\nreturn /(a+)+$/.test(text);", 3),
     ("const all = Array.from({ length: 10 }, (_, i) => ({ i }));\nfor (;;)\n  JSON.parse(JSON.stringify(all));", 3),
-    // What is dropped and what is added in front moves no line.
+    // Removed and prepended text does not shift lines.
     (
         "interface A {\n  a: number;\n}\ntype B = A | null;\nenum C {\n  D = 1,\n}\nlet n: number = C.D as number;\nwhile (n > 0) n++;",
         9,

@@ -1,5 +1,5 @@
 //! The ledger of runs: what is kept of each, what is not, and what survives a killed process, a
-//! file that is damaged and a folder that is not there.
+//! damaged file and a missing folder.
 
 use std::{
     fs,
@@ -84,7 +84,7 @@ fn a_run_is_listed_with_its_calls_and_no_value_of_it_is_on_the_disk() {
 
     let table = terminal.belljar(&["runs"]).stdout;
     assert!(table.contains("RUN") && table.contains(names[0].as_str().unwrap()), "{table}");
-    // A beginning of a name is enough, where it is that of one run.
+    // A unique prefix of a name suffices.
     let (whole, start) = (names[0].as_str().unwrap(), &names[0].as_str().unwrap()[..8]);
     let by_start = terminal.belljar(&["runs", "show", start, "--json"]);
     assert_eq!((by_start.code, &by_start.json()["run"]), (0, names[0]), "{by_start:#?}");
@@ -160,7 +160,7 @@ fn a_run_whose_process_was_killed_is_interrupted_and_its_call_may_have_happened(
     assert_eq!(interrupted["calls"][0]["trusted_effect"], "external");
     let told = terminal.belljar(&["runs", "show", running["run"].as_str().unwrap()]).stdout;
     assert!(told.contains("it may have taken effect"), "{told}");
-    // Another process that writes says so for good.
+    // Another process that writes records that permanently.
     terminal.belljar(&["run", "--code", "1"]);
     assert_eq!(runs(&terminal, &["--failed"])[0]["state"], "interrupted");
 }
@@ -273,7 +273,7 @@ fn an_argument_that_the_owner_names_gets_a_key_made_of_run_and_call() {
     assert!(all.iter().all(|key| key.len() == 32 && key.bytes().all(|digit| digit.is_ascii_hexdigit())), "{all:?}");
 }
 
-/// What a client of `serve` gets that calls itself this.
+/// The result for a client of `serve` with this name.
 fn run_by_client(terminal: &Terminal, serve: &[&str], client: &Value, code: &str) -> Value {
     let mut server = terminal.command(serve).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let hello = json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client });

@@ -1,6 +1,6 @@
-//! What becomes of scripts where the ledger cannot be written: a folder that is read-only, a disk
-//! that is full, locks that are not given back, a file of a later belljar. They run, with a
-//! warning, unless the owner said that the ledger is required.
+//! What happens to scripts when the ledger cannot be written: a read-only folder, a full disk,
+//! locks that are never released, a file of a later belljar. They run, with a warning, unless the
+//! owner said that the ledger is required.
 
 use std::{
     fs::{self, Permissions},
@@ -20,12 +20,12 @@ use crate::{
     support::{Answer, Terminal, belljar},
 };
 
-/// A call whose intent is to be kept before it is sent.
+/// A call whose intent must be kept before it is sent.
 const CALL: &str = "await demo.create_issue({ project: 'atlas', title: 'x' }); 2";
 const REQUIRED: &str = "[ledger]\nrequired = true\n[servers.demo]\nbuiltin = 'demo'\n";
 
-/// The runs of a script where the ledger is not required, and where it is: the one with a warning
-/// that says this, the other not at all.
+/// The results of a script if the ledger is not required, and if it is: the first with this
+/// warning, the second an error.
 fn runs_with_a_warning_and_not_where_it_is_required(terminal: &Terminal, said: &str, run: impl Fn(Command) -> Answer) {
     let answer = run(terminal.command(&["run", "--code", CALL]));
     assert_eq!((answer.code, answer.stdout.as_str()), (0, "2\n"), "{answer:#?}");
@@ -68,7 +68,7 @@ fn a_file_of_a_later_belljar_is_left_as_it_is() {
 fn locks_that_are_never_given_are_waited_for_in_bounds() {
     let terminal = Terminal::new();
     with_a_ledger(&terminal);
-    // Whoever holds the file like this keeps out readers too.
+    // Holding the file like this keeps out readers too.
     let holder = Connection::open(state(&terminal).join("ledger.db")).unwrap();
     holder.execute_batch("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE").unwrap();
     runs_with_a_warning_and_not_where_it_is_required(&terminal, "is in use by another process", output);
@@ -97,14 +97,14 @@ fn a_file_system_that_gives_no_locks_is_named_at_once() {
             let listed = run(terminal.command(&["runs"]));
             let is_named = listed.stderr.contains("no file can be locked");
             assert_eq!((listed.code, is_named), (3, true), "{listed:#?}");
-            // Where locks are given again, all is there that was.
+            // When locks are released, everything is still there.
             let listed = terminal.belljar(&["runs", "--json"]).json();
             assert_eq!(listed["runs"].as_array().unwrap().len(), 1, "{listed:#}");
         }
     }
 }
 
-/// Whom root becomes, who may write everywhere.
+/// The user that root becomes, since root may write everywhere.
 const NOBODY: u32 = 65_534;
 
 /// Gives a folder and all in it to somebody.
@@ -144,7 +144,7 @@ fn a_folder_that_is_read_only_is_named() {
         let said = if has_ledger { "cannot be opened" } else { "cannot be used" };
         runs_with_a_warning_and_not_where_it_is_required(&terminal, said, run);
         let listed = run(terminal.command(&["runs", "--json"]));
-        // What was kept before can be read.
+        // Earlier entries can be read.
         let kept = if has_ledger { 1 } else { 0 };
         assert_eq!(listed.json()["runs"].as_array().map(Vec::len), Some(kept), "{listed:#?}");
         fs::set_permissions(&folder, Permissions::from_mode(0o700)).unwrap();
@@ -164,7 +164,7 @@ fn a_disk_that_is_full_is_named() {
         \"$BELLJAR\" run --code \"$CALL\" >out 2>err; echo $? >code
         \"$BELLJAR\" run --config belljar.toml --json --code \"$CALL\" >refused 2>>err; echo $? >refused_code
         \"$BELLJAR\" runs --json >runs 2>>err; true";
-    // A disk of its own, seen by these commands alone.
+    // A disk of its own, visible to these commands only.
     let mut own_disk = Command::new("unshare");
     own_disk.args(["--mount", "--map-root-user", "sh", "-c", script]);
     let like = terminal.command(&[]);

@@ -7,11 +7,11 @@ use belljar_sandbox::{Image, Program, Sandbox, SandboxOptions, ToolSet};
 
 use crate::support;
 
-/// The error of a script that must hit a limit, and what was logged before.
+/// The error of a script that must reach a limit, and its earlier logs.
 async fn hit(source: &str, limits: Limits) -> RunError {
     let outcome = support::run_with(source, &limits, Arc::new(support::tools())).await;
     let error = outcome.result.expect_err(source);
-    // Whatever became of that run, the next one is as good as new.
+    // Whatever happened to that run, the next one works.
     assert_eq!(support::value("1 + 1").await, 2);
     error
 }

@@ -1,7 +1,7 @@
-//! More clients than belljar has room for: each run is made once, and nothing is lost, also where
+//! More clients than belljar has room for: each run is made once, and nothing is lost, even if
 //! belljar is killed.
 //!
-//! The whole of it, and how long it takes, is a bench: `cargo bench --workspace --bench http`.
+//! The full measurement is a bench: `cargo bench --workspace --bench http`.
 
 use std::{
     collections::BTreeMap,
@@ -49,7 +49,7 @@ fn script(client: usize, run: usize) -> (String, serde_json::Value) {
     (format!("await tally.mark({{ text: '{name}' }}); return '{name}'"), json!(name))
 }
 
-/// How often each mark is there.
+/// How often each mark occurs.
 fn marks(file: &Path) -> BTreeMap<String, usize> {
     let mut marks = BTreeMap::new();
     for line in std::fs::read_to_string(file).unwrap_or_default().lines() {

@@ -1,5 +1,5 @@
-//! Images, sounds and embedded files that a script returns reach whoever asked as what they are,
-//! and as text nobody.
+//! Images, sounds and embedded files that a script returns reach the client as blocks, and not as
+//! text.
 
 use belljar_gateway::{Gateway, report};
 use belljar_model::{ByteSize, ErrorKind, LimitsPatch, Media, Outcome};
@@ -12,7 +12,7 @@ use crate::{
     support::Terminal,
 };
 
-/// A camera whose pictures have so many bytes of base64, and come with a text.
+/// A camera whose pictures have so many bytes of base64, with a text.
 fn camera(bytes: usize) -> (Value, Gateway) {
     let block = json!({ "type": "image", "data": "iVBO".repeat(bytes / 4), "mimeType": "image/png" });
     let tools = json!([{ "name": "shoot", "inputSchema": { "type": "object" } }]);
@@ -60,7 +60,7 @@ async fn an_image_does_not_count_as_text_and_all_else_does() {
         "return { image: (await camera.shoot())[1], more: 'x y '.repeat(70_000) }",
         // The same bytes, and no image.
         "return (await camera.shoot())[1].data",
-        // More than a tool may give.
+        // More than a tool may return.
         "const [, image] = await camera.shoot(); return Array(9).fill(image)",
     ] {
         let outcome = run(&gateway, source).await;
@@ -74,7 +74,7 @@ async fn an_image_does_not_count_as_text_and_all_else_does() {
         );
         assert!(limit.used > limit.max, "{source}: {limit:?}");
     }
-    // Whoever lowers the limit means text.
+    // A lowered limit applies to text.
     let few = LimitsPatch { max_output: Some(ByteSize::b(100)), ..LimitsPatch::default() };
     let outcome = gateway.execute("return (await camera.shoot())[1]".to_owned()).limits(&few).await;
     assert_eq!(outcome.media.len(), 1, "{:#?}", outcome.result);

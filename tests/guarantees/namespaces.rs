@@ -182,7 +182,7 @@ pub(crate) async fn a_namespace_cannot_be_changed() {
             format!("try {{ {} }} catch {{}} return await box.echo({{ a: 1 }})", attempt.replace("'use strict'; ", ""));
         assert_eq!(value(&sloppy).await, json!({ "a": 1 }), "{sloppy}");
     }
-    // A variable of the script's own is its own business.
+    // The script may use its own variables freely.
     assert_eq!(value("const box = 5; return box").await, json!(5));
 }
 

@@ -1,6 +1,5 @@
-//! A script that runs well is never stopped before it runs: over all scripts of the tests and
-//! examples, and all programs that are compared with Node, no call counts as one that is certain to
-//! fail.
+//! A script that works is never stopped before it runs: over all scripts of the tests and examples,
+//! and all programs that are compared with Node, no call counts as certain to fail.
 
 use std::{fs, path::Path, sync::Arc};
 
@@ -14,14 +13,14 @@ use crate::{
     support::{repository, sandbox, tools},
 };
 
-/// How many there must be at least: a test of nothing proves nothing.
+/// The least number of scripts: a test of nothing proves nothing.
 const SCRIPTS: usize = 75;
 const CERTAIN_CALLS: usize = 90;
 const PROGRAMS: usize = 3_000;
-/// Programs that are looked at at the same time.
+/// Programs that are examined at the same time.
 const AT_ONCE: usize = 4;
 
-/// Every server of the scripts, with the tools that it listed. None of them is ever called.
+/// Every server of the scripts, with its listed tools. None of them is ever called.
 fn servers() -> Vec<(&'static str, Stub)> {
     let stub = |list: &str| Stub::new(Stub::real_tools(list), |tool, _| panic!("{tool} was called"));
     let mut all: Vec<_> =
@@ -30,7 +29,7 @@ fn servers() -> Vec<(&'static str, Stub)> {
     all
 }
 
-/// The scripts of a folder that succeed when they run: beside each is what it gives.
+/// The scripts of a folder that succeed: beside each is its result.
 fn scripts(folder: &Path) -> Vec<(String, String)> {
     let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let is_script =
@@ -88,7 +87,7 @@ async fn no_program_that_node_runs_names_what_counts_as_unknown() {
     assert!(stopped.is_empty(), "{} are stopped\n{}", stopped.len(), stopped.join("\n"));
 }
 
-/// What it takes to look at sources that have much of one thing, for twice as much of it.
+/// The cost of examining sources that have much of one thing, for twice as much of it.
 #[tokio::test(flavor = "multi_thread")]
 async fn looking_at_a_source_costs_in_proportion_to_its_length() {
     let chain = |count: usize| {

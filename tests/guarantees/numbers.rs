@@ -1,5 +1,5 @@
-//! No digit of a tool's result is lost in silence, and whatever else JSON may hold arrives by the
-//! rules of `JSON.parse`.
+//! No digit of a tool's result is lost silently, and everything else in JSON arrives by the rules
+//! of `JSON.parse`.
 
 use std::{sync::Arc, time::Duration};
 
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::support::run_with;
 
-/// Answers each call of `child.answer` with a text that need not be what a `serde_json::Value` can
+/// Answers each call of `child.answer` with a text that a `serde_json::Value` may not be able to
 /// hold.
 struct Answering(String);
 
@@ -62,8 +62,8 @@ pub(crate) async fn an_integer_beyond_what_numbers_hold_exactly_arrives_as_its_d
     for (digits, expected) in [
         ("9007199254740991", json!("number 9007199254740991")),
         ("-9007199254740991", json!("number -9007199254740991")),
-        // Beyond, some would be rounded and some not: all are texts, so that a field is always of
-        // one type.
+        // Beyond that, some would be rounded and some not: all are texts, so that a field always
+        // has one type.
         ("9007199254740992", json!("string 9007199254740992")),
         ("1152921504606846976", json!("string 1152921504606846976")),
         ("9007199254740993", json!("string 9007199254740993")),
@@ -71,7 +71,7 @@ pub(crate) async fn an_integer_beyond_what_numbers_hold_exactly_arrives_as_its_d
         ("1234567890123456789", json!("string 1234567890123456789")),
         ("18446744073709551615", json!("string 18446744073709551615")),
         ("123456789012345678901234567890", json!("string 123456789012345678901234567890")),
-        // A fraction or an exponent says that it is neither a count nor a name.
+        // A fraction or an exponent shows that it is neither a count nor a name.
         ("1234567890123456789.0", json!("number 1234567890123456800")),
         ("1.5e300", json!("number 1.5e+300")),
         ("0.1", json!("number 0.1")),
@@ -94,7 +94,7 @@ async fn what_became_text_is_said_once_with_its_place_and_its_count() {
     let warnings = warnings(&outcome);
     assert_eq!(warnings.len(), 1, "{outcome:#?}");
     assert!(warnings[0].contains("$.items[1].id"), "{warnings:?}");
-    // What is said of the first answer holds for the others.
+    // The remark on the first answer covers the others.
     assert!(warnings[0].starts_with("child.answer answered with 2 integers"), "{warnings:?}");
 }
 
@@ -156,7 +156,7 @@ async fn what_json_parse_rounds_is_said_once_with_its_place_and_number() {
         outcome.result.is_err() && warnings(&outcome)[0].starts_with("JSON.parse rounded 2 integers"),
         "{outcome:#?}"
     );
-    // What keeps its digits is not worth a word, nor what the author sees to.
+    // Numbers that keep their digits, or that the author handles, are not reported.
     for source in [
         "JSON.parse('[9007199254740991, 9007199254740992, 100000000000000000000, 1.5, 1e400, -0]').map(String)",
         "JSON.parse('[9007199254740993]', (key, value, { source }) => (source ? BigInt(source) : value))[0] - 1n + ''",

@@ -1,4 +1,4 @@
-//! `belljar serve --http` with an authorization server: whose tokens it takes, and what their
+//! `belljar serve --http` with an authorization server: whose tokens it accepts, and what their
 //! subjects own.
 
 use std::{
@@ -21,7 +21,7 @@ use crate::{
 
 const RESOURCE: &str = "https://mcp.example/mcp";
 
-/// An authorization server, and belljar that takes its tokens.
+/// An authorization server, and a belljar that accepts its tokens.
 struct House {
     issuer: Issuer,
     served: Served,
@@ -161,7 +161,7 @@ fn a_token_that_is_not_for_this_server_or_not_of_its_issuer_runs_nothing() {
         assert!(challenge.contains("error=\"invalid_token\"") && challenge.contains(words), "{words}: {challenge}");
         assert!(challenge.contains("resource_metadata="), "{challenge}");
     }
-    // It does not fit into the head of a request at all.
+    // It is too long for the head of a request.
     let answer = house.answer(&with("padding", json!("x".repeat(100_000))), "1");
     assert!(answer.starts_with("HTTP/1.1 431"), "{answer}");
     assert_eq!(house.value(&house.issuer.token(&claims).unwrap(), "1"), 1);
@@ -195,7 +195,7 @@ fn a_token_without_the_scope_is_refused_with_the_scope_that_is_needed() {
 
     let reader = house.token("alice", "run:read-only");
     assert_eq!(house.value(&reader, "return (await demo.search_issues({ query: 'no' })).total >= 0"), true);
-    // What the owner says of a tool decides, and not what its server says.
+    // The owner's word about a tool decides, not its server's.
     let listing = "return (await demo.list_projects()).projects.length";
     let refused = house.outcome(&reader, listing);
     assert!(refused["error"]["message"].as_str().unwrap().contains("may use what is read_only"), "{refused}");

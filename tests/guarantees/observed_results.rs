@@ -1,5 +1,4 @@
-//! What results look like is learned from calls where no server declares it, and shown the next
-//! time.
+//! The shape of undeclared results is learned from calls, and shown the next time.
 
 use serde_json::{Value, json};
 

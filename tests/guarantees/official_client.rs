@@ -1,5 +1,4 @@
-//! `belljar serve` under a client that belljar's authors did not write: the one of the official
-//! TypeScript SDK.
+//! `belljar serve` with an independent client: that of the official TypeScript SDK.
 
 use std::{collections::BTreeMap, process::Command};
 
@@ -19,7 +18,7 @@ fn the_official_client_lists_searches_executes_and_cancels() {
     checked(client.arg(repository().join("tests/servers/client.mjs")).arg(belljar()));
 }
 
-/// Runs the client, and looks at what it found.
+/// Runs the client, and checks what it found.
 pub(crate) fn checked(client: &mut Command) -> Value {
     let output = client.output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -31,7 +30,7 @@ pub(crate) fn checked(client: &mut Command) -> Value {
     assert_eq!(tools, ["execute_code", "search_docs"]);
     assert!(found["searchText"].as_str().unwrap().contains("demo.search_issues"), "{found:#}");
 
-    // That each of these fits the declared outputSchema has been checked by the client.
+    // The client has checked that each of these fits the declared outputSchema.
     assert_eq!(found["ok"]["value"], json!(["atlas", "beacon", "comet"]));
     assert_eq!(found["ok"]["logs"], json!([{ "level": "log", "text": "projects: 3" }]));
     assert_eq!(found["ok"]["calls"][0]["tool"], "list_projects");
@@ -42,8 +41,8 @@ pub(crate) fn checked(client: &mut Command) -> Value {
     found
 }
 
-/// The clients of both versions, in both eras of the protocol, under all that clients do with
-/// forms.
+/// The clients of both versions, in both eras of the protocol, with all answers that clients give
+/// to forms.
 #[test]
 fn of_all_that_official_clients_do_with_a_form_an_explicit_word_alone_sends_the_call() {
     installed("@modelcontextprotocol/sdk/package.json");
@@ -87,7 +86,7 @@ fn of_all_that_official_clients_do_with_a_form_an_explicit_word_alone_sends_the_
         let calls: Vec<Value> = calls.map(|call| serde_json::from_slice(&call).unwrap()).collect();
         let sent = json!({ "tool": "write", "arguments": { "way": format!("{name} approve") } });
         assert_eq!(calls, [sent], "what was approved is sent, once, and nothing else");
-        // Whoever has not decided has not said no either.
+        // Not deciding is not a no either.
         let mut open: Vec<String> = terminal.belljar(&["approvals", "--json"]).json()["approvals"]
             .as_array()
             .unwrap()

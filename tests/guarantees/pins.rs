@@ -1,4 +1,4 @@
-//! A tool that is pinned is asked about once its server describes it otherwise, until its owner has
+//! A pinned tool is asked about once its server describes it differently, until its owner has
 //! accepted that.
 
 use std::{
@@ -58,7 +58,7 @@ fn house(kid: &Stub, folder: &TempDir) -> Gateway {
     gateway_with_rules_and_ledger(&[("kid", kid.clone()), ("free", kid.clone())], policy(), kept)
 }
 
-/// What becomes of a call of a tool: the verdict and the rule, or `done`.
+/// The result of a call of a tool: the verdict and the rule, or `done`.
 async fn called(gateway: &Gateway, tool: &str, arguments: &str) -> String {
     let source = format!("return await {tool}({arguments}).then(() => 'done', e => `${{e.verdict}} by ${{e.rule}}`)");
     value(gateway, &source).await.as_str().unwrap().to_owned()
@@ -90,7 +90,7 @@ async fn a_definition_that_changed_is_asked_about_until_it_is_accepted() {
     );
     changed(&gateway).await;
     let sent = stub.calls.load(Ordering::SeqCst);
-    // What changed and what is new; what did not change, and what is not pinned, goes on.
+    // Changed and new tools are asked about; unchanged and unpinned ones go on.
     for (tool, arguments, expected) in [
         ("kid.get", "{}", "ask by pin"),
         ("kid.more", "{}", "ask by pin"),
@@ -101,7 +101,7 @@ async fn a_definition_that_changed_is_asked_about_until_it_is_accepted() {
     assert_eq!(stub.calls.load(Ordering::SeqCst), sent, "nothing was sent");
     assert_eq!(called(&gateway, "kid.drop", "{ really: false }").await, "done");
     assert_eq!(called(&gateway, "free.get", "{}").await, "done");
-    // Another process sees it at once, whatever it saw first.
+    // Another process notices it at once, whatever it saw first.
     let other = house(&stub, &folder);
     assert_eq!(called(&other, "kid.get", "{}").await, "ask by pin");
     // The owner accepts one of them.

@@ -1,5 +1,5 @@
-//! A script whose certain calls are certain to fail is not run: nothing was called, and all that is
-//! wrong is said at once.
+//! A script whose certain calls are certain to fail is not run: nothing is called, and everything
+//! that is wrong is reported at once.
 
 use std::sync::{
     Arc,
@@ -120,7 +120,7 @@ async fn what_stands_in_a_gap_is_left_to_the_run() {
         "fs.edit_file({ path: text(), edits: [...edits()] })",
         "fs.edit_file({ path: text(), edits: [{ ...edits()[0] }] })",
         "fs.write_file({ [key()]: 'a', content: 'b' })",
-        // What is spread into it may bring a `toJSON`, and what is replaced was never given.
+        // A spread value may bring a `toJSON`, and a replaced one was never passed.
         "fs.write_file({ ...{ toJSON: () => both() }, path: 5 })",
         "fs.write_file({ path: { x: 1 }, ...both() })",
         "fs.edit_file({ path: 'a', edits: [{ newTxt: 'a', ...edits()[0] }] })",
@@ -184,7 +184,7 @@ async fn what_is_merely_likely_to_fail_is_told_in_the_logs() {
         let texts: Vec<&str> = outcome.logs.iter().map(|entry| entry.text.as_str()).collect();
         assert_eq!(texts, [format!("{likely}{message}")], "{source}");
     }
-    // Somebody who looks first, or catches, knows it.
+    // A script that checks first, or catches, knows it.
     for source in [
         "await fs.list_directory({ path: '/' });\nif ('read_fil' in fs) await fs.read_fil({});",
         "await fs.list_directory({ path: '/' });\ntry { await fs.read_fil({}) } catch {}",
@@ -194,7 +194,7 @@ async fn what_is_merely_likely_to_fail_is_told_in_the_logs() {
     assert_eq!(stub.calls.load(Ordering::SeqCst), 4);
 }
 
-/// A server of this process that comes up once all of several have been started.
+/// A server inside this process that starts once all of several have been started.
 fn meeting(servers: usize) -> (Gateway, Arc<AtomicUsize>) {
     let (barrier, begun) = (Arc::new(Barrier::new(servers)), Arc::new(AtomicUsize::new(0)));
     let mut built_ins = BuiltIns::new();
@@ -281,14 +281,14 @@ fn what_a_server_has_now_stops_a_script_and_no_list_that_an_earlier_process_kept
         terminal.file("tools.json", json!([{ "name": tool, "inputSchema": schema }]).to_string());
     };
     let runs = |code: &str| terminal.belljar(&["run", "--code", code, "--config", config.to_str().unwrap()]);
-    // The second has a tool that the list on disk does not have, the third an argument that it
-    // would refuse.
+    // The second has a tool that the list on disk lacks, the third an argument that it would
+    // refuse.
     for (tool, argument) in [("read", "path"), ("fetch", "path"), ("fetch", "url")] {
         lists(tool, argument);
         let answer = runs(&format!("return await kid.{tool}({{ {argument}: 'x' }})"));
         assert_eq!((answer.code, answer.stdout.trim()), (0, "done"), "{answer:?}");
     }
-    // What the server has not any more does.
+    // A tool that the server no longer has does.
     lists("send", "url");
     let answer = runs("await kid.send({ path: 'x' })");
     assert!(answer.code == 1 && answer.stderr.contains("arguments.url: expected string, found nothing"), "{answer:?}");

@@ -1,5 +1,5 @@
-//! A rule that does nothing is found before it is needed: `belljar policy`, and what is looked at
-//! when rules are read.
+//! A rule without effect is found before it is needed: `belljar policy`, and the checks when rules
+//! are read.
 
 use std::{
     fs,
@@ -20,7 +20,7 @@ use crate::{
     support::{Answer, Terminal, repository},
 };
 
-/// Policies with a mistake each that people make.
+/// Policies with one common mistake each.
 const TYPOS: usize = 19;
 
 fn corpus(folder: &str) -> PathBuf {
@@ -44,7 +44,7 @@ fn snapshots(folder: &Path) -> insta::Settings {
     settings
 }
 
-/// Compares each text with its file, and tells of all that differ.
+/// Compares each text with its file, and reports all that differ.
 fn compare(folder: &Path, texts: impl IntoIterator<Item = (String, String)>) {
     let settings = snapshots(folder);
     let mut others = Vec::new();
@@ -83,7 +83,7 @@ fn a_policy_with_a_typo_is_refused_with_its_place() {
     compare(&folder, files.iter().map(said));
 }
 
-/// Paths are in the folders with whose names they begin, and `..` leaves everything open.
+/// Paths are in the folders whose names they begin with, and `..` makes everything unknown.
 struct ByName;
 
 impl Places for ByName {
@@ -242,7 +242,7 @@ fn a_mistake_against_a_list_on_disk_ends_a_command_and_one_that_came_later_conce
         let expected = "policy.toml:19:6: kid.slow has no argument 'mss': did you mean 'ms'?";
         assert!(answer.stderr.contains(expected), "{answer:#?}");
     }
-    // From now on the list is newer than the rules, as where a server has changed.
+    // From now on the list is newer than the rules, as when a server has changed.
     assert_eq!(kid.belljar(&["servers"]).code, 0);
     assert_eq!(kid.belljar(&["call", "demo.list_issues"]).code, 0);
     let answer = kid.belljar(&["call", "kid.slow", "--input", "{\"ms\": 1}"]);
@@ -278,8 +278,7 @@ async fn what_a_server_changes_makes_its_own_rules_fail_closed_and_no_others() {
     assert!(error(&gateway, "await a.drop({ force: true })").await.unwrap().contains("rule 'force'"));
     assert_eq!(error(&gateway, "await a.change({})").await, None);
     listed(&gateway, "overwrite").await;
-    // The rule knows nothing of 'overwrite', and does not take a call without 'force' for a gentle
-    // one.
+    // The rule does not know 'overwrite', and does not treat a call without 'force' as harmless.
     assert!(error(&gateway, "await a.drop({ overwrite: true })").await.unwrap().contains("rule 'force'"));
     assert!(error(&gateway, "await a.drop({})").await.unwrap().contains("rule 'force'"));
     assert_eq!(error(&gateway, "await b.drop({}); await a.change({})").await, None);

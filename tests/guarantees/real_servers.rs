@@ -1,4 +1,4 @@
-//! Scripts over real MCP servers, which belljar's authors did not write.
+//! Scripts over real, independent MCP servers.
 
 use std::path::{Path, PathBuf};
 
@@ -9,8 +9,7 @@ use crate::{
     support::{Terminal, repository},
 };
 
-/// A file of an installed npm package. Without it there is nothing to test, which is a failure and
-/// no reason to pass.
+/// A file of an installed npm package. Without it the test fails, since it would test nothing.
 pub(crate) fn installed(file: &str) -> PathBuf {
     let path = repository().join("tests/servers/node_modules").join(file);
     assert!(
@@ -94,7 +93,7 @@ fn everything_answers_with_text_structured_content_and_content_blocks() {
 fn a_long_call_outlives_its_limit_while_it_reports_progress_and_is_given_up_when_it_is_silent() {
     let terminal = Terminal::new();
     let everything = everything();
-    // JSON is TOML enough for a command and its arguments.
+    // For a command and its arguments, JSON is valid TOML.
     let (command, args) = (&everything["command"], &everything["args"]);
     let config = format!("[limits]\ncall = '1s'\n[servers.everything]\ncommand = {command}\nargs = {args}\n");
     let config = terminal.file("belljar.toml", config);
@@ -258,7 +257,7 @@ fn servers_of_npm_and_pypi_work_within_walls() {
     let base = String::from_utf8(base.stdout).unwrap();
     let packages = repository().join("tests/servers/node_modules").canonicalize().unwrap();
     let (fs, versions) = (filesystem(&folder), python("mcp-server-git", &["--repository", folder.to_str().unwrap()]));
-    // JSON is TOML enough for these.
+    // For these, JSON is valid TOML.
     let config = format!(
         "[servers.fs]\ncommand = {}\nargs = {}\nsandbox = {{ network = false, read = [{packages:?}], write = [{folder:?}] }}\n\
          [servers.git]\ncommand = {}\nargs = {}\nsandbox = {{ network = false, read = [{venv:?}, {:?}], write = [{folder:?}] }}\n",
@@ -316,8 +315,8 @@ fn a_table_is_made_filled_and_asked() {
         json!([{ "type": "text", "text": r#"[{"name":"it's","year":1,"built":null}]"# }])
     );
     assert_eq!(first["raw"]["_meta"]["belljar/notation"], "python");
-    // A query that fails is answered with words, and changes nothing for those after it. What was
-    // seen is declared.
+    // A failing query is answered with text, and does not affect later ones. The observed shape is
+    // declared.
     let script = "
         const failed = await sqlite.read_query({ query: 'SELECT * FROM missing' });
         const rows = await sqlite.read_query({ query: 'SELECT name, year, NULL AS built FROM engines WHERE year < 1830' });
@@ -333,7 +332,7 @@ fn a_table_is_made_filled_and_asked() {
     ] {
         assert!(declaration.contains(says), "{declaration}");
     }
-    // The columns are those of a query: no other query's are shown as if they were the tool's own.
+    // The columns belong to a query: those of another query are not shown as the tool's own.
     assert!(!declaration.contains("built") && !declaration.contains("year"), "{declaration}");
 }
 

@@ -1,5 +1,5 @@
-//! What is not kept of a run that is kept whole: what the owner's rules name, what a tool's schemas
-//! call a secret, and secrets of the configuration that belljar's own texts would repeat.
+//! What is left out of a run that is kept whole: what the owner's rules name, what a tool's schemas
+//! call secret, and secrets of the configuration that belljar's own texts would repeat.
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ use crate::{
     support::Terminal,
 };
 
-/// A server whose schemas name secrets, by reference as generators write them, and that says its
+/// A server whose schemas name secrets, by reference as generators write them, and that prints its
 /// environment when it ends.
 const SERVER: &str = r##"
 const secret = { $ref: "#/$defs/Secret" };
@@ -43,7 +43,7 @@ process.stdin.on("data", (data) => {
 });
 "##;
 
-/// The configured secret, which the server says aloud.
+/// The configured secret, which the server prints.
 const TOKEN: &str = "sesame-of-the-configuration";
 
 /// A terminal whose runs are kept whole, with this server.
@@ -63,7 +63,7 @@ fn run(terminal: &Terminal, script: &str) -> Value {
 #[test]
 fn what_a_schema_calls_a_secret_is_not_kept_though_it_is_named_by_reference() {
     let terminal = terminal();
-    // The script is kept as it is.
+    // The script is kept unchanged.
     let script =
         "const key = ['open', 'up'].join('-'); return await kid.login({ credentials: { user: 'ada', keys: [key] } });";
     let (one, same) = (run(&terminal, script), run(&terminal, script));

@@ -1,8 +1,8 @@
-//! The pages of reference are made of the code: limits, keys of the configuration, and the command
-//! line.
+//! The reference pages are generated from the code: limits, keys of the configuration, and the
+//! command line.
 //!
-//! Each test makes its page anew and compares it with the one in docs; `BELLJAR_ACCEPT=1` writes
-//! it.
+//! Each test generates its page again and compares it with the one in docs; `BELLJAR_ACCEPT=1`
+//! writes it.
 
 use std::{
     collections::BTreeSet,
@@ -20,7 +20,7 @@ use crate::support::{Terminal, repository};
 
 const NO_VARIABLES: Variables<'_> = Variables { environment: &|_| None, home: None, workspace: None };
 
-/// Compares what stands between the marks of a page with what it should be, or writes it.
+/// Compares the part of a page between its marks with the expected one, or writes it.
 fn held(page: &str, expected: &str) {
     const BEGIN: &str = "<!-- made of the code: BELLJAR_ACCEPT=1 writes it anew -->\n";
     const END: &str = "<!-- the end of what is made of the code -->\n";
@@ -76,12 +76,12 @@ fn the_page_of_keys_is_made_of_the_schema_of_the_configuration() {
 
 #[test]
 fn the_defaults_in_the_schema_are_those_of_the_reader() {
-    /// What is left out as a whole where it is not set; and `runs`, which fills in nothing: the
-    /// next test has it.
+    /// Tables that are left out as a whole if not set; and `runs`, which has no defaults: the next
+    /// test covers it.
     const OPTIONAL: [&str; 6] = ["limits", "runs", "http", "webhook", "sandbox", "oauth"];
     fn defaults(prefix: &str, table: &Value, text: &mut String) {
         for (name, property) in properties(table).filter(|(name, _)| !OPTIONAL.contains(&name.as_str())) {
-            // `instances` stands beside a `key` alone.
+            // `instances` is only valid with a `key`.
             if let Some(default) = property.get("default").filter(|_| name != "instances") {
                 let _ = writeln!(text, "{prefix}{name} = {default}");
             }
@@ -125,7 +125,7 @@ fn the_page_of_the_configuration_has_each_bound_of_all_runs_with_its_default() {
 
 #[test]
 fn the_page_of_the_command_line_is_what_help_says_of_each_command() {
-    /// The help of a command and of all that are below it.
+    /// The help of a command and of all its subcommands.
     fn help(terminal: &Terminal, command: &[&str], page: &mut String) {
         let answer = terminal.belljar(&[command, &["--help"]].concat());
         assert_eq!((answer.code, answer.stderr.as_str()), (0, ""), "{command:?}: {answer:#?}");
@@ -134,7 +134,7 @@ fn the_page_of_the_command_line_is_what_help_says_of_each_command() {
         let _ = write!(page, "{level} {name}\n\n```text\n{}\n```\n\n", answer.stdout.trim_end());
         let (_, list) = answer.stdout.split_once("\nCommands:\n").unwrap_or_default();
         let below = list.lines().take_while(|line| !line.is_empty()).filter_map(|line| line.strip_prefix("  "));
-        // A line that begins further in goes on with what the one before says.
+        // A line with more indentation continues the previous one.
         for name in below.filter_map(|line| line.split(' ').next()).filter(|name| !["", "help"].contains(name)) {
             help(terminal, &[command, &[name]].concat(), page);
         }
@@ -157,7 +157,7 @@ fn properties(table: &Value) -> impl Iterator<Item = (&String, &Value)> {
     table.get("properties").and_then(Value::as_object).into_iter().flat_map(Map::iter)
 }
 
-/// What a reference within the schema stands for.
+/// The target of a reference within the schema.
 fn resolved<'s>(schema: &'s Value, place: &'s Value) -> &'s Value {
     match place["$ref"].as_str() {
         Some(reference) => schema.pointer(reference.trim_start_matches('#')).expect("a place of the schema"),
@@ -178,7 +178,7 @@ fn rows(table: &Value, prefix: &str, page: &mut String) {
     }
 }
 
-/// What a value may be, in words.
+/// The allowed values, in words.
 fn kind(property: &Value) -> String {
     if let Some(reference) = property["$ref"].as_str() {
         return match reference.rsplit('/').next() {

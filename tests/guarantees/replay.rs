@@ -1,5 +1,5 @@
-//! A recorded run is repeated without its tools: in value, logs, calls and fuel, unit for unit.
-//! What differs is named before anything comes of it.
+//! A recorded run is repeated without its tools: with the same value, logs, calls and fuel. A
+//! difference is named before it has any effect.
 
 use std::{
     hash::{BuildHasher as _, RandomState},
@@ -39,7 +39,7 @@ async fn replayed(recording: &Recording) -> Result<Outcome, ReplayError> {
     support::sandbox().replay(recording, &Limits::default()).await
 }
 
-/// Asserts that the replay is the run, in all that does not measure the host.
+/// Asserts that the replay equals the run, except for measurements of the host.
 fn assert_same(replay: &Outcome, run: &Outcome, what: &str) {
     assert_eq!(replay.result, run.result, "{what}");
     assert_eq!(replay.logs, run.logs, "{what}");
@@ -73,7 +73,7 @@ async fn every_kind_of_script_is_repeated_exactly() {
     }
 }
 
-/// As long as it pleases, up to 40 ms.
+/// At random, up to 40 ms.
 fn at_random(_: u64, _: u64) -> Duration {
     Duration::from_millis(RandomState::new().hash_one(0) % 40)
 }
@@ -213,7 +213,7 @@ async fn three_calls() -> (Arc<AtomicU64>, Recording) {
     (calls, recording)
 }
 
-/// The recording with another start, or with other entries, as somebody makes it who knows the
+/// The recording with another start, or with other entries, as forged by somebody who knows the
 /// format.
 fn edited<'a>(
     recording: &'a Recording,
@@ -290,7 +290,7 @@ async fn what_differs_is_named_and_nothing_comes_of_it() {
     let text = divergence(&dropped).await;
     assert_eq!(text, "the recording hands over number 2, for which the replay does not wait");
 
-    // What is handed over beyond the end of the script would otherwise go unseen.
+    // Completions after the end of the script would otherwise go unnoticed.
     let timer = "setTimeout(() => {}, 60000); await box.echo({})";
     let (_, with_timer) = recorded(timer, &Limits::default(), support::tools()).await;
     let added = edited(
@@ -307,8 +307,8 @@ async fn what_differs_is_named_and_nothing_comes_of_it() {
     let text = divergence(&late).await;
     assert_eq!(text, "the recording hands over number 0, and the replay ended before it");
 
-    // Another source takes other fuel to be read. An engine that makes no promise about fuel comes
-    // to the calls.
+    // Another source takes other fuel to read. An engine that does not promise equal fuel reaches
+    // the calls.
     let with_source = |from: &str, to: &str| {
         let start = |start: &mut Start| {
             start.source = start.source.replace(from, to);
@@ -361,7 +361,7 @@ async fn a_recording_of_another_engine_is_compared_without_its_fuel() {
     assert_eq!(replay.result.unwrap().as_str(), "11");
 }
 
-/// Two calls: the arguments of the second come of a built-in.
+/// Two calls: the arguments of the second depend on a built-in.
 const OF_A_DATE: &str = "
     const { n } = await box.answer({ n: 1 });
     return (await box.answer({ n: new Date(n).toDateString() })).n";
@@ -380,7 +380,7 @@ async fn an_engine_with_one_changed_built_in_is_named_at_the_first_call_that_it_
     let (same, of_time) = recorded(&OF_A_DATE.replace("toDateString", "getTime"), &Limits::default(), tools()).await;
     assert_eq!(calls.swap(0, Relaxed), 4);
 
-    // The interpreter as it is shipped, which calls a day of the week something else.
+    // The shipped interpreter, except that a weekday has another name.
     let mut component = Image::embedded().component().to_vec();
     let days = b"SunMonTueWedThuFriSat";
     let place = component.windows(days.len()).position(|window| window == days).expect("it has the names of the days");
@@ -398,7 +398,7 @@ async fn an_engine_with_one_changed_built_in_is_named_at_the_first_call_that_it_
         divergence.to_string(),
         r#"the recording has call 1, box.answer {"n":"Thu Jan 01 1970"}, the replay call 1, box.answer {"n":"Don Jan 01 1970"}"#
     );
-    // What means the same in both is repeated all the same.
+    // What means the same in both is still repeated.
     let replay = other.replay(&of_time, &Limits::default()).await.unwrap();
     assert_eq!((replay.result, replay.calls), (same.result, same.calls));
     assert_eq!(calls.load(Relaxed), 0, "a replay called a tool");
@@ -414,7 +414,7 @@ async fn a_recording_with_limits_above_what_is_allowed_here_is_refused() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_forged_recording_takes_no_more_fuel_source_calls_or_tools_than_a_run_may() {
-    // It says that its caller ended it, after more fuel than it had.
+    // It claims that its caller ended it, after more fuel than it had.
     let (_, recording) = three_calls().await;
     let small = |start: &mut Start| {
         start.source = "while (true) {}".to_owned();
@@ -498,7 +498,7 @@ fn a_run_at_the_terminal_is_recorded_to_a_file_and_replayed_from_it() {
         );
     }
 
-    // What is there is never overwritten, and no script is run for nothing.
+    // Existing files are never overwritten, and no script is run in vain.
     let again = terminal.belljar(&["run", "--code", "await demo.nothing()", "--record", "run.belljar"]);
     assert_eq!(again.code, 2);
     assert!(again.stderr.contains("a file of this name exists"), "{again:?}");
@@ -551,7 +551,7 @@ async fn a_changed_script_gets_the_recorded_answers_by_tool_and_arguments_in_any
     let (run, recording) = recorded(source, &Limits::default(), tools).await;
     assert_eq!(run.result.unwrap_err().kind, ErrorKind::Exception);
 
-    // The slip is corrected, the order is another, and so is the order of the keys.
+    // The mistake is fixed, and the order of calls and keys is different.
     let better = "
         const [b, a] = await Promise.all([box.read({ path: 'b' }), box.read({ deep: { y: 2, x: 1 }, path: 'a' })]);
         const again = await box.read({ path: 'b' });
@@ -607,8 +607,7 @@ async fn time_is_simulated_in_a_rehearsal_and_the_same_each_time() {
 fn what_belljar_added_to_the_logs_and_the_hint_is_in_the_replay_too() {
     let terminal = support::Terminal::new();
     for (at, (code, what)) in [
-        // A warning of an argument that the tool does not list; and a hint that has the tool's
-        // signature.
+        // A warning about an unlisted argument; and a hint with the tool's signature.
         ("return (await demo.list_projects({ colour: 'red' })).projects.length", "colour"),
         ("await demo.list_project({})", "It is "),
     ]
@@ -625,7 +624,7 @@ fn what_belljar_added_to_the_logs_and_the_hint_is_in_the_replay_too() {
     }
 }
 
-/// A fixture of a run in a folder of its own, and the command that made it.
+/// A fixture of a run in its own folder, and the command that made it.
 fn with_fixture(terminal: &support::Terminal, more: &[&str]) -> String {
     std::fs::create_dir(terminal.folder.path().join("tests")).unwrap();
     let fixture = "tests/projects.belljar.jsonl";
@@ -654,7 +653,7 @@ fn a_fixture_is_tested_call_by_call_and_what_differs_is_named() {
     let test = terminal.belljar(&["test", "tests", "--json"]);
     assert_eq!((test.code, &test.json()["passed"], &test.json()["ok"]), (0, &json!(2), &json!(true)), "{test:?}");
 
-    // What the run must end in, a log, the script itself, an answer.
+    // The expected result of the run, a log, the script itself, an answer.
     let fixture = terminal.folder.path().join("tests/projects.belljar.jsonl");
     for (from, to, expected) in [
         ("projects\"}]}", "PROJECTS\"}]}", "logs/0/text: expected"),
@@ -681,7 +680,7 @@ fn a_fixture_is_tested_call_by_call_and_what_differs_is_named() {
     let broken = terminal.belljar(&["test", "tests", "--json"]);
     assert_eq!(broken.code, 2, "{broken:?}");
     assert!(broken.json()["tests"][0]["error"].as_str().unwrap().contains("not a fixture"), "{broken:?}");
-    // belljar itself fails where there is no room for its engine.
+    // belljar itself fails if there is no room for its engine.
     std::fs::write(&fixture, &text).unwrap();
     let mut shell = std::process::Command::new("sh");
     shell.args(["-c", "ulimit -v 4000000 && exec \"$0\" test tests"]).arg(support::belljar());
@@ -706,7 +705,7 @@ fn a_loose_fixture_tests_a_script_that_is_edited() {
     let text = with_fixture(&terminal, &["--source", "projects.ts"]);
     assert!(text.contains(r#""match":"loose","script":"../projects.ts""#), "{text}");
 
-    // Written in another way, it ends in the same.
+    // Written differently, it ends the same.
     let other = PROJECTS.replace("projects.map(project => project.name)", "Array.from(projects, ({ name }) => name)");
     std::fs::write(&script, other).unwrap();
     let test = terminal.belljar(&["test", "tests"]);
@@ -751,7 +750,7 @@ fn the_component_names_no_folder_of_the_machine_that_built_it() {
     for folder in [repository, home.join(".cargo"), home.join(".rustup")] {
         assert!(!has(folder.to_str().unwrap()), "the component has {}", folder.display());
     }
-    // Nor of another, where the component was built elsewhere.
+    // Nor a folder of another machine, in case the component was built elsewhere.
     for folder in ["/home/", "/root/", "/Users/", "C:\\", "/.cargo/", "target/guest"] {
         assert!(!has(folder), "the component has {folder}");
     }

@@ -176,7 +176,7 @@ fn agent_uses_the_warm_server_and_subprocess_one_of_its_own() {
 
 #[test]
 fn what_the_owner_says_of_a_tool_counts_more_than_what_its_server_says() {
-    // The server says that it only reads.
+    // The server claims that it only reads.
     let shell =
         Shell::new(&json!({ "kid": { "command": child(), "args": ["echo"], "effects": { "echo": "external" } } }));
     let request = json!({ "intent": "QUERY", "action": "kid.echo", "params": { "text": "x" } });

@@ -1,5 +1,5 @@
-//! A run that waits for its owner gives up its slot, and goes on in any later process as if nothing
-//! had been.
+//! A run that waits for its owner gives up its slot, and is resumed in any later process as if it
+//! had never stopped.
 
 use std::{
     sync::Arc,
@@ -27,7 +27,7 @@ const RULES: &str = "default = 'allow'\n\
     [[rule]]\nid = 'three'\ntools = 'fs.create_directory'\nat_most = '3/run'\nthen = 'deny'\n";
 
 /// Logs, random numbers, clocks, the catalogue, calls that are allowed and calls that are asked
-/// about, one after the other and at once.
+/// about, sequential and concurrent.
 const WORK: &str = "console.log('before', (await tools.list('fs')).length);\n\
     const numbers = []; for (let i = 0; i < 5; i++) numbers.push(Math.random() < 2);\n\
     await fs.create_directory({ path: '/d1' }); await fs.create_directory({ path: '/d2' });\n\
@@ -60,8 +60,8 @@ impl House {
         Self { stub, sent, folder, owner }
     }
 
-    /// A process of its own, as far as the ledger and its runs know, which lets a run wait so long
-    /// before it puts it aside.
+    /// A separate process, as far as the ledger and its runs know, which puts a run aside after
+    /// this time.
     fn process(&self, hold: Duration) -> Gateway {
         self.process_with(hold, RULES, LedgerLevel::Calls, ByteSize::mib(1))
     }
@@ -90,7 +90,7 @@ impl House {
         self.owner.change_question(Change::Decide(id, decision)).await.unwrap().unwrap();
     }
 
-    /// Decides all that is open: what is written to `/w2` is not.
+    /// Decides all open questions: writing to `/w2` is denied.
     async fn decide_all(&self) -> usize {
         let open = self.open().await;
         for question in &open {
@@ -144,7 +144,7 @@ async fn a_run_that_was_put_aside_ends_as_it_would_have_in_value_logs_calls_and_
     assert_eq!((&value[0]["path"], &value[1]), (&json!("/last"), &json!("PolicyError")), "{value:#}");
     assert!(value[2][1].as_str().unwrap().contains("the owner said no"), "{value:#}");
 
-    // The same, put aside twice, and gone on with by others.
+    // The same, put aside twice, and resumed by others.
     let again = House::new();
     let outcome = execute(&again.process(Duration::ZERO), WORK).await;
     let run = rests(&outcome, 3);
@@ -156,7 +156,7 @@ async fn a_run_that_was_put_aside_ends_as_it_would_have_in_value_logs_calls_and_
         error.message.contains("fs.write_file (rule 'writes'), 3 times") && hint.contains(&run.to_string()),
         "{hint}"
     );
-    // Nobody has decided: nothing is begun anew.
+    // Nobody has decided: nothing is started again.
     assert_eq!(rests(&resume(&again.process(Duration::ZERO), run).await, 3), run);
     assert_eq!(again.decide_all().await, 3);
     rests(&resume(&again.process(Duration::ZERO), run).await, 1);
@@ -168,7 +168,7 @@ async fn a_run_that_was_put_aside_ends_as_it_would_have_in_value_logs_calls_and_
     let mut outcome = resume(&last, run).await;
     assert_eq!(outcome.result, expected.result, "{outcome:#?}");
     assert_eq!(outcome.logs, expected.logs);
-    // All of it in one go is the same run, unit of fuel for unit of fuel.
+    // All of it in one go is the same run, with the same fuel.
     let Some(Recorded::Whole(recording)) = outcome.recording.take() else { panic!("it was recorded") };
     let replayed = last.replay(&Recording::read(recording).unwrap()).await.unwrap();
     assert_eq!((&replayed.result, replayed.usage.fuel), (&outcome.result, outcome.usage.fuel));
@@ -180,13 +180,13 @@ async fn a_run_that_was_put_aside_ends_as_it_would_have_in_value_logs_calls_and_
             .iter()
             .map(|call| (call.tool.clone(), call.ok, call.error.clone(), call.verdict, call.rule.clone()))
             .collect();
-        // Answers of calls at once come in any order.
+        // Answers of concurrent calls come in any order.
         calls[2..5].sort_by_key(|call| call.1);
         calls
     };
     assert_eq!(calls(&outcome), calls(&expected));
     assert_eq!(again.sent()[4..], ["/last", "/d3"]);
-    // It is over: nothing of it is left to go on from, and its calls are in the ledger once.
+    // It is over: its suspended state is gone, and its calls are in the ledger once.
     assert_eq!(again.state_of(run).await, RunState::Ok);
     assert_eq!(again.owner.resting_bytes().await.unwrap(), 0);
     assert_eq!(again.owner.run(run).await.unwrap().unwrap().1.len(), 8);
@@ -201,25 +201,25 @@ async fn whoever_asks_for_the_same_again_while_it_waits_gets_the_same_run() {
     let run = rests(&execute(&house.process(Duration::ZERO), source).await, 1);
     assert_eq!(rests(&execute(&house.process(Duration::ZERO), source).await, 1), run);
     assert_eq!(house.open().await.len(), 1, "it is asked once");
-    // Somebody else, another source, other limits: other runs.
+    // Another principal, another source, other limits: other runs.
     let other = house.process(Duration::ZERO).with_asker(Asker::new(Some("ci"), None));
     assert_ne!(rests(&execute(&other, source).await, 1), run);
     assert_ne!(rests(&execute(&house.process(Duration::ZERO), &format!("{source};")).await, 1), run);
     let limits = LimitsPatch { max_calls: Some(5), ..LimitsPatch::default() };
     assert_ne!(rests(&house.process(Duration::ZERO).execute(source.to_owned()).limits(&limits).await, 1), run);
-    // Whoever did not ask for it hears nothing of it.
+    // To other principals it does not exist.
     let error = resume(&other, run).await.result.unwrap_err();
     assert!(error.message.contains("there is no such run"), "{error}");
     house.decide_all().await;
     let outcome = execute(&house.process(Duration::ZERO), source).await;
     assert_eq!((outcome.run, outcome.result.unwrap().as_str()), (Some(run), "\"/w1\""));
     assert_eq!(house.sent(), ["/w1"]);
-    // It is over, and only whoever asked for it hears that.
+    // It is over, and only its own principal learns that.
     let error = resume(&other, run).await.result.unwrap_err();
     assert!(error.message.contains("there is no such run"), "{error}");
     let error = resume(&house.process(Duration::ZERO), run).await.result.unwrap_err();
     assert!(error.message.contains("over"), "{error}");
-    // Once it is over, it is another one.
+    // Once it is over, the same request is another run.
     assert_ne!(rests(&execute(&house.process(Duration::ZERO), source).await, 1), run);
 }
 
@@ -258,7 +258,7 @@ async fn what_changed_while_a_run_waited_is_judged_when_it_goes_on() {
     let other = RULES.replace("'writes'", "'others'");
     for (rules, approve, says) in [
         (deny, true, "fs.write_file is denied by rule 'never' of the owner"),
-        // What a person said no to stays so, whatever rules say by now.
+        // A person's no stays, whatever the rules say now.
         (allow, false, "the owner said no"),
         (allow, true, "\"/w1\""),
         (other.as_str(), true, "another rule of the owner asks now"),
@@ -375,7 +375,7 @@ fn a_client_goes_on_with_a_run_by_its_name_after_a_restart() {
     assert!(!text.contains(id.as_str().unwrap()) && !text.contains("belljar approve"), "{text}");
     let listed = terminal.belljar(&["runs", "--json"]).json();
     assert_eq!(listed["runs"][0]["state"], "resting", "{listed:#}");
-    // Nothing is left in a process.
+    // No process keeps anything of it.
     drop(client);
     let mut client = Client::of(&terminal, &config, json!({}));
     let mut go_on = |arguments: Value| {

@@ -55,7 +55,7 @@ async fn a_call_that_rules_deny_is_an_error_that_can_be_caught_and_never_reaches
             "fs.write_file is denied by rule 'out' of the owner: write below /out"
         ])
     );
-    // What is only asked for a person is denied too, and says so.
+    // If nobody can be asked, the call is denied too, and the message says so.
     let outcome = run(&gateway, "await fs.write_file({ path: '/out/x', content: 'long enough to ask' })").await;
     let error = outcome.result.unwrap_err();
     assert_eq!((error.kind, error.line), (ErrorKind::Denied, Some(1)), "{error:#?}");
@@ -87,8 +87,7 @@ async fn a_policy_error_says_what_the_owner_says_and_is_repeated_by_a_replay() {
     assert_eq!(replayed.result.unwrap().to_value().unwrap(), said);
     assert_eq!(replayed.usage.fuel, outcome.usage.fuel);
     assert_eq!(stub.calls.load(Ordering::SeqCst), 0);
-    // What a script has put in the place of the class, or a rule of no name, changes nothing of
-    // what is told.
+    // If a script replaces the class, or a rule has no name, the message is still the same.
     let source =
         "globalThis.PolicyError = null; await fs.write_file({ path: '/etc/undefined', content: undefined ?? 'x' })";
     let error = run(&gateway, source).await.result.unwrap_err();
@@ -125,7 +124,7 @@ async fn every_way_to_a_call_is_judged() {
         "await tools.call('fs.write_file', { path: '/etc/a', content: 'x' })",
         "await tools.raw('fs.write_file', { path: '/etc/a', content: 'x' })",
         "const { write_file } = fs; await write_file({ path: '/out/../etc/a', content: 'x' })",
-        // The name that stands last counts, for the rules as for the child.
+        // The last of two equal names counts, for the rules as for the child.
         "await fs.write_file(JSON.parse('{\"path\": \"/out/a\", \"content\": \"x\", \"path\": \"/etc/a\"}'))",
     ] {
         let outcome = run(&gateway, source).await;
@@ -165,7 +164,7 @@ async fn rules_know_the_principal_and_the_profile() {
     let make = "await fs.create_directory({ path: '/a' }); 1";
     let ci = gateway.with_asker(Asker::new(Some("ci"), Some("owner")));
     assert!(run(&ci, make).await.result.unwrap_err().message.contains("rule 'ci'"));
-    // What a client calls itself counts for nothing.
+    // A client's claimed name has no effect.
     let other = gateway.with_asker(Asker::new(Some("ada"), Some("ci")));
     assert!(run(&other, make).await.is_ok() && run(&gateway, make).await.is_ok());
     let list = "await fs.list_directory({ path: '/a' }); 1";
@@ -181,7 +180,7 @@ async fn calls_are_judged_by_the_time_at_which_they_are_made() {
     let list = "await fs.list_directory({ path: '/a' }); 1";
     assert!(run(&gateway, list).await.result.unwrap_err().message.contains("rule 'always'"));
     assert_eq!(stub.calls.load(Ordering::SeqCst), 0);
-    // Of two halves of a day, one is now.
+    // One of the two halves of a day is now.
     let halves = "default = 'deny'\n[[rule]]\nid = 'first'\nhours = '00:00-12:00'\nthen = 'allow'\n\
         [[rule]]\nid = 'second'\nhours = '12:00-24:00'\nthen = 'allow'\n";
     let outcome = run(&files(halves).1, list).await;
@@ -298,7 +297,7 @@ async fn no_way_of_writing_a_path_leads_past_a_rule() {
     for tool in ["read_text_file", "create_directory"] {
         assert_eq!(passed(tool, &meant).await, json!(meant), "{tool}");
     }
-    // The folder of a rule that is not there yet: another way of writing its name may be the same
+    // The folder of a rule that does not exist yet: another spelling of its name may be the same
     // folder to a server.
     let missing = root.join("new/caf\u{e9}");
     let rules = format!(
@@ -316,7 +315,7 @@ async fn no_way_of_writing_a_path_leads_past_a_rule() {
 async fn a_name_in_another_case_leads_past_no_rule() {
     let schema =
         json!({ "type": "object", "properties": { "path": { "type": "string" } }, "additionalProperties": true });
-    // As servers written in Go read arguments: whatever the case of a name, and the last one
+    // How servers written in Go read arguments: ignoring the case of names, and the last one
     // counts.
     let stub = Stub::new(json!([{ "name": "save", "inputSchema": schema }]), |_, arguments| {
         let folded = arguments.as_object().unwrap().iter().map(|(name, value)| (name.to_lowercase(), value.clone()));
@@ -365,7 +364,7 @@ async fn rules_judge_the_path_that_is_sent_where_belljar_resolves_it() {
     });
     for (call, rule) in [
         ("fs.read_text_file({ path: 'out/tidy/config' })", "git"),
-        // Nobody resolves this one, so it is the server that takes it from wherever it likes.
+        // belljar does not resolve this one, so the server chooses what it is relative to.
         ("fs.move_file({ source: 'a', destination: 'out/x' })", "moves"),
     ] {
         let error = run(&gateway, &format!("await {call}")).await.result.expect_err(call);
@@ -378,7 +377,7 @@ async fn rules_judge_the_path_that_is_sent_where_belljar_resolves_it() {
     assert_eq!(sent, json!(root.join("out/x")));
 }
 
-/// What is sent to a child is sent in two files, and both send what the one place gives that
+/// Calls are sent to children in two files, and both send only the result of the one place that
 /// judges.
 #[test]
 fn nothing_sends_a_call_but_what_has_had_it_judged() {
@@ -386,7 +385,7 @@ fn nothing_sends_a_call_but_what_has_had_it_judged() {
     let mut senders = Vec::new();
     let mut folders: Vec<_> = fs::read_dir(root.join("crates")).unwrap().map(|entry| entry.unwrap().path()).collect();
     folders.push(root.join("host"));
-    // Calls that the owner has configured are not judged; figures are measured below the gateway.
+    // The owner's configured calls are not judged; measurements use the code below the gateway.
     folders.retain(|folder| !["upstream", "measures", "testkit"].iter().any(|name| folder.ends_with(name)));
     let mut looked_at = 0;
     while let Some(folder) = folders.pop() {
@@ -423,7 +422,7 @@ fn no_door_of_belljar_leads_past_the_rules() {
         "[policy]\nfile = 'policy.toml'\n[runs]\nprocess = true\n[servers.demo]\nbuiltin = 'demo'\n",
     );
     let (config, confined) = (config.to_str().unwrap(), confined.to_str().unwrap());
-    // Not a denial of every call: the tool is seen, and each call of it is judged.
+    // Not a denial of every call: the tool is visible, and each call of it is judged.
     terminal.file(
         "policy.toml",
         "default = 'allow'\n[[rule]]\nid = 'none'\ntools = 'demo.*'\nargs.project = { absent = true }\nthen = 'deny'\n",

@@ -1,11 +1,10 @@
-//! Scripts as models write them do what they should, and scripts with the mistakes that models make
-//! say how to fix them.
+//! Scripts as models write them work, and scripts with typical mistakes are answered with how to
+//! fix them.
 //!
-//! `tests/scripts` holds a script and, beside it, what it must give: `NAME.expected.json`.
-//! `tests/scripts/mistakes` holds a script and the text that a model reads of it: `NAME.snap`. They
-//! run over the real filesystem, memory and everything servers, and over the tool lists of git and
-//! playwright with the answers in `tests/scripts/world`. To accept what they give:
-//! `BELLJAR_ACCEPT=1`.
+//! `tests/scripts` has scripts and, beside each, its expected result: `NAME.expected.json`.
+//! `tests/scripts/mistakes` has scripts and the text that a model reads: `NAME.snap`. They run over
+//! the real filesystem, memory and everything servers, and over the tool lists of git and
+//! playwright with the answers in `tests/scripts/world`. `BELLJAR_ACCEPT=1` accepts the results.
 
 use std::{
     collections::BTreeSet,
@@ -26,7 +25,7 @@ use crate::{
     support::{Terminal, copy_folder, repository},
 };
 
-/// How often the corpus must at least be there: a test of no scripts proves nothing.
+/// The least size of the corpus: a test of no scripts proves nothing.
 const SCRIPTS: usize = 60;
 const MISTAKES: usize = 40;
 
@@ -38,7 +37,7 @@ fn is_accepted() -> bool {
     std::env::var_os("BELLJAR_ACCEPT").is_some()
 }
 
-/// The servers that the scripts find, and what they work on.
+/// The servers for the scripts, and their files.
 pub(crate) struct World {
     folder: Arc<tempfile::TempDir>,
     pub(crate) gateway: Gateway,
@@ -49,13 +48,13 @@ impl World {
         Self::of(gateway)
     }
 
-    /// One whose gateway is made of these servers so.
+    /// A world whose gateway is made of these servers.
     pub(crate) fn of(gateway: impl FnOnce(&[(&str, Stub)], Vec<ServerSpec>) -> Gateway) -> Self {
         Self::at(Arc::new(tempfile::tempdir().unwrap()), gateway)
     }
 
-    /// Another one, with servers of its own that work on the same folder: what they answer is the
-    /// same, byte for byte.
+    /// Another one, with its own servers on the same folder: their answers are the same, byte for
+    /// byte.
     pub(crate) fn beside(&self, gateway: impl FnOnce(&[(&str, Stub)], Vec<ServerSpec>) -> Gateway) -> Self {
         Self::at(self.folder.clone(), gateway)
     }
@@ -109,8 +108,8 @@ impl World {
         gateway.execute(source.to_owned()).limits(&limits).await
     }
 
-    /// A text without the name of the folder of this very test, and without that of the run, which
-    /// is another one each time.
+    /// A text without the name of this test's folder, and without that of the run, which differ
+    /// each time.
     pub(crate) fn anonymous(&self, text: &str) -> String {
         let folder = self.folder.path().canonicalize().unwrap();
         let text = text.split_once("\n\nrun: r_").map_or(text, |(text, _)| text);
@@ -118,8 +117,8 @@ impl World {
     }
 }
 
-/// A server with the tools of a real one, whose answers are in a file: the first that asks for no
-/// other arguments counts.
+/// A server with the tools of a real one, whose answers are in a file: the first entry whose
+/// arguments match counts.
 fn canned(server: &str) -> Stub {
     let path = corpus().join(format!("world/{server}.json"));
     let answers: Vec<Value> = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
@@ -142,7 +141,7 @@ fn same(given: &Value, wanted: &Value) -> bool {
     given == wanted || given.as_f64().is_some_and(|given| wanted.as_f64() == Some(given))
 }
 
-/// The files of a folder with one of these endings, in the order of their names.
+/// The files of a folder with one of these extensions, sorted by name.
 pub(crate) fn files(folder: &Path, endings: &[&str]) -> Vec<PathBuf> {
     let mut files: Vec<PathBuf> = fs::read_dir(folder)
         .unwrap()
@@ -161,7 +160,7 @@ pub(crate) fn name(path: &Path) -> &str {
 
 pub(crate) const LANGUAGES: [&str; 3] = ["js", "ts", "md"];
 
-/// What of an outcome is the same each time.
+/// The parts of an outcome that are the same each time.
 pub(crate) fn essence(outcome: &Outcome) -> Value {
     let mut essence = match &outcome.result {
         Ok(value) => json!({ "value": value.to_value().unwrap() }),
@@ -238,7 +237,7 @@ async fn every_script_of_the_corpus_is_repeated_exactly_in_a_new_process() {
         runs.push((file, outcome));
     }
     assert!(runs.len() >= SCRIPTS + MISTAKES, "there are only {} scripts", runs.len());
-    // A process takes its time to start, and most machines have several processors.
+    // A process takes time to start, and most machines have several processors.
     let share = runs.len().div_ceil(std::thread::available_parallelism().map_or(1, usize::from));
     std::thread::scope(|scope| {
         for runs in runs.chunks(share) {
@@ -248,8 +247,8 @@ async fn every_script_of_the_corpus_is_repeated_exactly_in_a_new_process() {
     });
 }
 
-/// Asserts that the replay of a file, in a process of its own, gives the run in all that does not
-/// measure the host.
+/// Asserts that the replay of a file, in its own process, equals the run except for measurements of
+/// the host.
 pub(crate) fn assert_repeated(terminal: &Terminal, file: &str, run: &Outcome) {
     let answer = terminal.belljar(&["replay", file, "--json"]);
     let (mut replay, mut run) = (answer.json(), serde_json::to_value(run).unwrap());
@@ -257,7 +256,7 @@ pub(crate) fn assert_repeated(terminal: &Terminal, file: &str, run: &Outcome) {
         assert_eq!(replay[part].take(), run[part].take(), "{file}: {part}");
     }
     assert_eq!(replay["usage"]["fuel"], run["usage"]["fuel"], "{file}: fuel");
-    // What the gateway remarks on a run, once it has ended, is not the script's.
+    // The gateway's remarks after a run has ended do not belong to the script.
     let (replayed, logs) = (replay["logs"].as_array().unwrap(), run["logs"].as_array().unwrap());
     assert_eq!(replayed.as_slice(), &logs[..replayed.len()], "{file}: logs");
     assert!(logs[replayed.len()..].iter().all(|remark| remark["level"] == "warn"), "{file}: {logs:?}");

@@ -1,5 +1,4 @@
-//! `--select` shows what was asked for of a value, and a filter that goes wrong ends itself and
-//! nothing else.
+//! `--select` shows the selected part of a value, and a filter that fails affects only itself.
 
 use serde_json::{Value, json};
 
@@ -58,7 +57,7 @@ fn a_wrong_filter_is_refused_with_its_place_before_the_tool_is_called() {
         ("include \"a\"; .", "the filter wants the file 'a'", "a filter has no files"),
         ("", "the filter is wrong", ""),
     ] {
-        // There is no such server: a filter that is right would let the call say so.
+        // There is no such server, so with a valid filter the call would report that.
         let answer = Terminal::new().belljar(&["call", "nobody.home", "--select", filter, "--json"]);
         let error = answer.json()["error"].clone();
         assert_eq!((answer.code, &error["kind"]), (2, &json!("usage")), "{filter}: {answer:#?}");

@@ -1,5 +1,5 @@
 //! A server that keeps state between calls, such as a page: calls of different intentions do not
-//! mix unseen.
+//! mix unnoticed.
 
 use std::sync::{
     Arc,
@@ -14,7 +14,7 @@ use tokio::{runtime::Handle, sync::Notify};
 
 use crate::stub_server::{Stub, gateway_of, run, text};
 
-/// A browser with one page: `go` opens a URL there, `read` says which is open.
+/// A browser with one page: `go` opens a URL there, `read` returns the open one.
 fn browser() -> Stub {
     let page = Arc::new(Mutex::new(String::new()));
     let tools = json!([
@@ -73,7 +73,7 @@ async fn calls_that_overlap_at_a_stateful_server_are_told_with_both_lines_and_on
     ] {
         assert_eq!(run(&over(stateful), fine).await.logs, [], "{fine}");
     }
-    // Calls of a server without state are nobody's business.
+    // Calls of a stateless server need no locks.
     assert_eq!(run(&over(|_| {}), MIXED).await.logs, []);
 }
 
@@ -112,14 +112,14 @@ async fn a_section_gives_the_server_back_however_it_ends_and_says_what_is_wrong_
     let error = run(&gateway, "web.$release()").await.result.unwrap_err();
     assert!(error.message.contains("web.$release is not a function"), "{error:#?}");
 
-    // Whoever waits for himself is told so, and not at the timeout.
+    // Waiting for oneself is reported at once, not at the timeout.
     let nested = "await web.$exclusive(async () => {\n  await web.$exclusive(() => web.read());\n});";
     let error = run(&gateway, nested).await.result.unwrap_err();
     assert_eq!((error.kind, error.line), (ErrorKind::Deadlock, Some(2)), "{error:#?}");
     assert_eq!(value(&run(&gateway, "return await web.$exclusive(() => web.read())").await), json!(""));
 }
 
-/// Opens a URL, waits, and says what is open then.
+/// Opens a URL, waits, and returns the open one.
 fn visit(url: &str) -> String {
     format!(
         "await web.go({{ url: '{url}' }}); await new Promise((done) => setTimeout(done, 60)); return await web.read();"
@@ -143,7 +143,7 @@ async fn one_run_at_a_time_has_an_exclusive_server_and_who_waits_is_told() {
         outcome.logs.iter().any(told)
     };
     assert_eq!(outcomes.iter().filter(|outcome| waited(outcome)).count(), 2, "{outcomes:#?}");
-    // Whether a run had to wait changes nothing of what it takes in, and when.
+    // Whether a run had to wait does not change its input or its order.
     assert!(outcomes.iter().all(|outcome| outcome.order == outcomes[0].order), "{outcomes:#?}");
 }
 

@@ -10,13 +10,13 @@ use belljar_sandbox::{Image, Sandbox, SandboxOptions};
 
 const RUNS: u64 = 20_000;
 const EVERY: u64 = 4_000;
-/// After the first part: one KB for each run, where none must stay.
+/// After the first part: at most one KB for each run.
 const GROWTH_BYTES: u64 = 16 << 20;
 const GROWTH_DESCRIPTORS: usize = 8;
 
 #[test]
 fn twenty_thousand_runs_of_every_kind_end_as_they_must_and_leave_nothing_behind() {
-    // What other tests take meanwhile is not counted.
+    // Resources of other tests do not count.
     let mut alone = Command::new(std::env::current_exe().unwrap());
     let output = alone.args(["--exact", "soak::in_a_process_of_its_own", "--ignored", "--nocapture"]).output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout);

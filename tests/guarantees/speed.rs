@@ -1,6 +1,5 @@
-//! What costs more than it should does not come back: work that grows with the size of its input
-//! alone, and not with its square, and ways to write the same thing that cost alike. In fuel, with
-//! wide margins.
+//! Slow code does not come back: work grows in proportion to its input, not with its square, and
+//! equivalent ways to write something cost about the same. Measured in fuel, with wide margins.
 
 use std::time::Duration;
 
@@ -9,8 +8,7 @@ use belljar_sandbox::Program;
 
 use crate::support::sandbox;
 
-/// What a script with twice the work may cost, of what it costs with once: a square would be four
-/// times.
+/// The highest ratio of the cost for twice the work: a square would be four.
 const TWICE: f64 = 2.7;
 
 async fn fuel(source: &str) -> f64 {

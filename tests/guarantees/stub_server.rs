@@ -1,4 +1,4 @@
-//! MCP servers inside of the test process: real tool lists, answers of the test's own.
+//! MCP servers inside the test process: real tool lists, answers from the test.
 
 use std::sync::{
     Arc,
@@ -34,8 +34,8 @@ impl Stub {
         Self { tools: Arc::new(Mutex::new(tools)), answer: Arc::new(answer), calls: Arc::default() }
     }
 
-    /// The file server, and the paths of the calls that have reached it. What it says of
-    /// `write_file` is another thing from the first call of `trigger` on.
+    /// The file server, and the paths of the calls that have reached it. Its definition of
+    /// `write_file` changes with the first call of `trigger`.
     pub(crate) fn that_redefines_after(trigger: &'static str) -> (Self, Arc<Mutex<Vec<String>>>) {
         let tools = Self::real_tools("filesystem");
         let mut changed = tools.clone();
@@ -109,12 +109,12 @@ pub(crate) fn text(text: &str) -> Value {
 }
 
 /// A gateway over stub servers, by their names, and over `others`. A stub called playwright keeps
-/// state, as a browser does.
+/// state, like a browser.
 pub(crate) fn gateway(stubs: &[(&str, Stub)], others: Vec<ServerSpec>) -> Gateway {
     over(toolbox_of(stubs, others, |spec| spec.life.stateful = spec.name == "playwright"))
 }
 
-/// A gateway over stub servers whose configuration is changed first.
+/// A gateway over stub servers with a changed configuration.
 pub(crate) fn gateway_of(stubs: &[(&str, Stub)], change: impl Fn(&mut ServerSpec)) -> Gateway {
     over(toolbox_of(stubs, Vec::new(), change))
 }
@@ -128,13 +128,13 @@ pub(crate) fn gateway_with_check_worker(stubs: &[(&str, Stub)], program: WorkerP
 pub(crate) fn gateway_with_rules(stubs: &[(&str, Stub)], rules: Arc<Policy>) -> Gateway {
     let specs: Vec<ServerSpec> =
         stubs.iter().map(|(name, _)| ServerSpec::new(*name, Transport::BuiltIn((*name).to_owned()))).collect();
-    // What such a server says of its tools is taken for a stranger's word.
+    // Such a server's claims about its tools are not trusted.
     let toolbox = toolbox_of(stubs, Vec::new(), |spec| spec.effects = EffectRules::default());
     over(toolbox.with_policy(rules, &specs))
 }
 
-/// A gateway over stub servers whose configuration is changed first, and whose calls are judged by
-/// rules and kept.
+/// A gateway over stub servers with a changed configuration, whose calls are judged by rules and
+/// kept.
 pub(crate) fn gateway_of_with_rules(
     stubs: &[(&str, Stub)],
     rules: Arc<Policy>,

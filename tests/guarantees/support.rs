@@ -16,13 +16,13 @@ pub(crate) fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().unwrap()
 }
 
-/// One sandbox for all tests: runs must not disturb each other anyway.
+/// One sandbox for all tests: runs must not affect each other anyway.
 pub(crate) fn sandbox() -> &'static Arc<Sandbox> {
     static SANDBOX: OnceLock<Arc<Sandbox>> = OnceLock::new();
     SANDBOX.get_or_init(|| Arc::new(Sandbox::new(&Image::embedded(), Default::default()).unwrap()))
 }
 
-/// A server `box` with a few tools that need no world: `echo`, `add`, `fail`, `wait`.
+/// A server `box` with a few tools without effects: `echo`, `add`, `fail`, `wait`.
 pub(crate) fn tools() -> ToolSet {
     ToolSet::new()
         .with("box", "echo", Effect::ReadOnly, async |arguments| Ok(Value::Object(arguments)))
@@ -91,7 +91,7 @@ pub(crate) fn cargo() -> Command {
 pub(crate) fn belljar() -> &'static Path {
     static BINARY: OnceLock<PathBuf> = OnceLock::new();
     BINARY.get_or_init(|| {
-        // All of the workspace, so that the features, and with them the dependencies, are those of
+        // The whole workspace, so that the features, and with them the dependencies, are those of
         // the test itself.
         let mut cargo = cargo();
         cargo.args(["build", "--quiet", "--workspace", "--bins", "--locked"]);
@@ -106,22 +106,22 @@ pub(crate) fn belljar() -> &'static Path {
     })
 }
 
-/// An empty folder in which a socket can be: the system takes 103 bytes of a socket's path,
-/// whatever folder for temporary files a test run was given.
+/// An empty folder for a socket: the system limits a socket's path to 103 bytes, whatever folder
+/// for temporary files a test run has.
 fn short_folder() -> tempfile::TempDir {
     const LONGEST: usize = 40;
     let folder = tempfile::tempdir().unwrap();
     if folder.path().as_os_str().len() > LONGEST { tempfile::tempdir_in("/tmp").unwrap() } else { folder }
 }
 
-/// `belljar` in an empty folder, with an empty home and no configuration but what the test gives.
+/// `belljar` in an empty folder, with an empty home and only the test's configuration.
 pub(crate) struct Terminal {
     pub(crate) folder: tempfile::TempDir,
     has_daemon: bool,
 }
 
 impl Terminal {
-    /// One whose commands do all in their own process.
+    /// One whose commands work in their own process.
     pub(crate) fn new() -> Self {
         Self { folder: short_folder(), has_daemon: false }
     }
@@ -131,7 +131,7 @@ impl Terminal {
         Self { has_daemon: true, ..Self::new() }
     }
 
-    /// Writes a file and gives its path.
+    /// Writes a file and returns its path.
     pub(crate) fn file(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
         let path = self.folder.path().join(name);
         std::fs::write(&path, content).unwrap();
@@ -176,8 +176,8 @@ pub(crate) fn copy_folder(from: &Path, to: &Path) {
     }
 }
 
-/// A command on a terminal of its own, made by `script`: what it shows, and what is typed, passes
-/// through its stdout and stdin.
+/// A command on its own terminal, made by `script`: its output and its input pass through its
+/// stdout and stdin.
 pub(crate) fn in_a_terminal(command: &Command, kind: &str) -> Command {
     let words = std::iter::once(command.get_program()).chain(command.get_args());
     let quoted = words.map(|word| format!("'{}'", word.to_str().unwrap().replace('\'', "'\\''"))).collect::<Vec<_>>();
@@ -193,11 +193,11 @@ pub(crate) fn in_a_terminal(command: &Command, kind: &str) -> Command {
     script
 }
 
-/// Runs a command on a terminal of its own and types a text there. All that it shows is its stdout.
+/// Runs a command on its own terminal and types a text there. All output is its stdout.
 pub(crate) fn on_a_terminal(command: &Command, typed: &str) -> Answer {
     let mut script = in_a_terminal(command, "xterm");
     let mut script = script.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    // What is typed before it is asked for is read when it is.
+    // Text that is typed early is read when it is requested.
     let mut keyboard = script.stdin.take().unwrap();
     keyboard.write_all(typed.as_bytes()).unwrap();
     let answer = Answer::of(script.wait_with_output().unwrap());

@@ -1,5 +1,5 @@
 //! Wherever a run waits it can be put aside: each program of `tests/scripts`, put aside before each
-//! answer that it gets, ends as it would have in one go.
+//! answer that it gets, ends as in one go.
 
 use std::{
     fs,
@@ -22,9 +22,9 @@ use crate::{
     support::{Answer, Terminal, copy_folder},
 };
 
-/// Hand-overs of calls' answers that there must be: a test of none proves nothing.
+/// The least number of hand-overs of answers: a test of none proves nothing.
 const HAND_OVERS: usize = 120;
-/// How long a call is left open in a run that does not rest, since a timer of it runs.
+/// How long a call stays open in a run that does not rest because a timer runs.
 const PATIENCE: Duration = Duration::from_millis(500);
 const ROOM: ByteSize = ByteSize::mib(16);
 
@@ -54,12 +54,12 @@ impl Asked {
         };
         let (asks, allows) = (rules("default = 'ask'\n"), rules("default = 'allow'\n"));
         let world = World::of(|stubs, others| gateway_over_all(stubs, others, asks, kept.clone()));
-        // What texts cost depends on what is in them, such as the name of a folder.
+        // The cost of texts depends on their contents, such as the name of a folder.
         let plain = world.beside(|stubs, others| gateway_over_all(stubs, others, allows, kept.clone()));
         Self { world, plain, owner, _folder: folder }
     }
 
-    /// A gateway whose runs are put aside as soon as they rest. Nothing of any run is in it: its
+    /// A gateway whose runs are put aside as soon as they rest. It has no memory of any run: its
     /// sandbox is new.
     fn gateway(&self) -> Gateway {
         let options = SandboxOptions { max_live: 1, ..SandboxOptions::default() };
@@ -71,7 +71,7 @@ impl Asked {
             .with_recording(ROOM)
     }
 
-    /// The question about the first call that is open.
+    /// The question about the first open call.
     async fn first(&self) -> Option<Question> {
         let filter = QuestionFilter { open: true, ..QuestionFilter::default() };
         let open = self.owner.questions(filter).await.unwrap().into_iter().map(|kept| kept.question);
@@ -83,8 +83,8 @@ impl Asked {
         self.owner.change_question(Change::Decide(question.id, decision)).await.unwrap().unwrap();
     }
 
-    /// Does the work of a run, and approves its first call where that has waited for long: the run
-    /// does not rest then.
+    /// Does the work of a run, and approves its first call if that has waited for long: then the
+    /// run does not rest.
     async fn approving(&self, work: impl Future<Output = Outcome>) -> Outcome {
         let approving = async {
             let mut since: Option<(Question, Instant)> = None;
@@ -109,7 +109,7 @@ impl Asked {
         }
     }
 
-    /// The run of a script that is put aside wherever it can be, and how often it was.
+    /// The run of a script that is put aside wherever possible, and how often it was.
     async fn suspended(&self, source: &str) -> (Outcome, usize) {
         let mut outcome = self.approving(self.world.run_by(&self.gateway(), source)).await;
         let mut rests = 0;
@@ -132,7 +132,7 @@ fn calls(world: &World, outcome: &Outcome) -> Vec<(String, bool, Option<String>)
         (format!("{}.{}", call.server, call.tool), call.ok, error)
     };
     let mut calls: Vec<_> = outcome.calls.iter().map(of).collect();
-    // Answers of calls at once come in any order.
+    // Answers of concurrent calls come in any order.
     calls.sort();
     calls
 }
@@ -152,14 +152,14 @@ async fn every_script_that_is_put_aside_before_each_answer_ends_as_in_one_go() {
             assert_eq!(outcome.usage.fuel, whole.usage.fuel, "{name}");
             in_one_order += 1;
         }
-        // All of it in one go is the same run, unit of fuel for unit of fuel.
+        // All of it in one go is the same run, with the same fuel.
         let Some(Recorded::Whole(recording)) = outcome.recording.take() else { panic!("{name}: {outcome:#?}") };
         let replay = asked.gateway().replay(&Recording::read(recording).unwrap()).await;
         let replay = replay.unwrap_or_else(|error| panic!("{name}: {error}"));
         assert_eq!((&replay.result, &replay.logs), (&outcome.result, &outcome.logs), "{name}");
         assert_eq!((replay.usage.fuel, &replay.order), (outcome.usage.fuel, &outcome.order), "{name}");
         assert_eq!(calls(&asked.world, &replay), calls(&asked.world, &outcome), "{name}");
-        // Where a timer runs a run does not rest: the one of this script outlasts its call.
+        // A run does not rest while a timer runs: this script's timer outlasts its call.
         let calls = usize::try_from(outcome.usage.tool_calls).unwrap();
         assert_eq!(rests, if name == "race_with_timeout" { 0 } else { calls }, "{name}");
         hand_overs += rests;
@@ -217,7 +217,7 @@ fn programs_go_on_in_a_process_of_their_own_after_each_answer() {
     });
 }
 
-/// A server as belljar.toml has it.
+/// A server in the syntax of belljar.toml.
 fn table(name: &str, server: &Value) -> String {
     let lines = server.as_object().unwrap().iter().map(|(key, value)| match value {
         Value::Object(entries) => {

@@ -1,9 +1,9 @@
-//! What Node does is done here: tables whose expected side Node has written
+//! Everything behaves as in Node: tables whose expected side Node has written
 //! (`tests/tables/regenerate.mjs`).
 
 use crate::support::run;
 
-/// Rows of a source and what is expected of it, the reasons of exceptions left out.
+/// Rows of a source and its expected result, without the reasons of exceptions.
 fn rows(table: &str) -> Vec<(String, String)> {
     let rows: Vec<Vec<String>> = serde_json::from_str(table).unwrap();
     rows.into_iter().map(|row| (row[0].clone(), row[1].clone())).collect()

@@ -1,4 +1,4 @@
-//! Long runs: clients that know tasks get one and ask for the result later; all others hear
+//! Long runs: clients that support tasks get one and ask for the result later; all others hear
 //! meanwhile what the run does.
 
 use std::{
@@ -25,7 +25,7 @@ fn served(after: &str) -> Served {
     Served::of(Terminal::new(), &["--task-after", after])
 }
 
-/// What a client declares that knows tasks.
+/// The capabilities of a client that supports tasks.
 fn knows_tasks() -> Value {
     json!({ "extensions": { "io.modelcontextprotocol/tasks": {} } })
 }
@@ -34,7 +34,7 @@ fn meta() -> Value {
     json!({ CAPABILITIES: knows_tasks() })
 }
 
-/// A run of a client that knows tasks, in the revision without sessions.
+/// A run of a client that supports tasks, in the revision without sessions.
 fn long(served: &Served, token: &str, code: &str) -> TcpStream {
     let params = json!({ "name": "execute_code", "arguments": { "code": code }, "_meta": meta() });
     served.send(token, "tools/call", "execute_code", params)
@@ -76,9 +76,9 @@ fn a_long_run_becomes_a_task_that_outlives_its_connection_and_is_its_principals_
     let working = about(&served, &served.token, "tasks/get", &id)["result"].take();
     assert_eq!(working["status"], "working", "{working:#}");
     assert!(working["statusMessage"].as_str().unwrap().starts_with("the script has been running for"), "{working:#}");
-    // Of the run's own limit, and of what its result is kept for after it.
+    // The run's own limit, plus how long its result is kept after it.
     assert!(working["ttlMs"].as_u64().unwrap() > 120_000, "{working:#}");
-    // The token is known when it is no longer refused as one.
+    // The token is known when it is no longer rejected.
     let told = |method: &str, id: &str| loop {
         let told = about(&served, &bob, method, id);
         if told["error"]["code"].is_number() || told["result"].is_object() {
@@ -232,7 +232,7 @@ fn what_a_script_logs_is_told_to_a_client_that_set_a_level_and_to_no_other() {
     // They come on the stream of the request, before its answer.
     assert_eq!(all.last().unwrap()["result"]["structuredContent"]["value"], "done");
 
-    // A session has the level that it set, on its own stream.
+    // A session gets messages of the level that it set, on its own stream.
     let [loud, silent] = ["warning", ""].map(|level| {
         let answer = rest(served.post(&served.token, "", &initialize()));
         let session = answer.split_once("mcp-session-id: ").unwrap().1.split("\r\n").next().unwrap();

@@ -1,4 +1,4 @@
-//! Tool calls: really together, awaited to the end, within bounds.
+//! Tool calls: really concurrent, awaited to the end, within bounds.
 
 use std::{
     sync::{
@@ -17,8 +17,7 @@ use crate::support;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn calls_in_promise_all_are_under_way_at_the_same_time() {
-    // Nobody passes the barrier before all hundred are there: one after the other would wait for
-    // ever.
+    // Nobody passes the barrier before all hundred are there: sequential calls would wait for ever.
     let barrier = Arc::new(Barrier::new(100));
     let tools = ToolSet::new().with("box", "meet", Effect::ReadOnly, move |_| {
         let barrier = barrier.clone();

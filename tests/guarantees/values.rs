@@ -1,5 +1,5 @@
-//! Values cross the glass as a programmer expects: by the rules of JSON, with errors that name the
-//! place, and results of tools in the shape that is of most use.
+//! Values cross the boundary as a programmer expects: by the rules of JSON, with errors that name
+//! the place, and results of tools in the most useful shape.
 
 use std::{sync::Arc, time::Duration};
 
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::support::{error_of, run, run_with, tools, value};
 
-/// Answers each call with the `result` in its arguments, as a child server might.
+/// Answers each call with the `result` in its arguments, like a child server might.
 struct Answering;
 
 impl Tools for Answering {
@@ -46,15 +46,15 @@ impl Tools for Answering {
     }
 }
 
-/// The value of a script in which `result` is what the child's tool answers, and `answered` the
-/// promise of its call.
+/// The value of a script in which `result` is the child tool's answer, and `answered` the promise
+/// of its call.
 async fn with_result(result: &Value, script: &str) -> Value {
     let source = format!("const result = {result};\n{script}");
     let outcome = run_with(&source, &Limits::default(), Arc::new(Answering)).await;
     outcome.result.unwrap_or_else(|error| panic!("{source}\nfailed: {error:#?}")).to_value().unwrap()
 }
 
-/// Expressions and what `JSON.stringify` makes of them.
+/// Expressions and their `JSON.stringify` texts.
 fn stringified() -> Vec<(&'static str, Value)> {
     vec![
         ("{ a: undefined, b: null, c: () => 1, d: Symbol('s'), e: 1 }", json!({ "b": null, "e": 1 })),
@@ -391,7 +391,7 @@ async fn a_tool_that_fails_throws_a_tool_error_with_all_there_is_to_know() {
         let script = "return await child.answer({ result }).catch(e => e.message)";
         assert_eq!(with_result(&result, script).await, json!(message), "{result}");
     }
-    // The whole result is there for whoever wants to decide on their own.
+    // The whole result is available to scripts that want to decide themselves.
     assert_eq!(with_result(&result, "return await tools.raw('child.answer', { result })").await, result);
 }
 

@@ -1,5 +1,5 @@
-//! The rule says by which ways its owner is asked, and a decision that comes another way counts for
-//! nothing.
+//! A rule names the ways by which its owner is asked, and a decision that comes another way does
+//! not count.
 
 use std::time::Duration;
 
@@ -93,7 +93,7 @@ async fn a_run_that_goes_on_elsewhere_is_asked_about_there_only_where_its_rule_s
 
 // From here on with the program itself.
 
-/// A terminal with the demo, about whose changes its owner is asked by this way.
+/// A terminal with the demo, about whose changes its owner is asked in this way.
 fn asking_by(who: &str) -> (Terminal, String) {
     let (terminal, config) = asking("[approvals]\nallow_yes = true");
     let rules = format!(

@@ -1,5 +1,5 @@
-//! What every web runtime has beside the language is there, on the host's clock and the run's own
-//! randomness.
+//! Everything that web runtimes have besides the language is there, with the host's clock and the
+//! run's own randomness.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! An address of the owner's is told that calls wait: signed, bounded, and unable to decide or to
-//! hold anything up.
+//! A webhook of the owner is told that calls wait: signed, bounded, and unable to decide or to
+//! delay anything.
 
 use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},
@@ -20,7 +20,7 @@ const SECRET: &str = "0123456789abcdef-of-the-owner";
 const BOTH: &str = "const close = (id) => demo.update_issue({ id, state: 'closed' });\n\
     return (await Promise.all([close(3), close(4)])).length";
 
-/// A request that the address got.
+/// A request that the address received.
 struct Request {
     head: Vec<(String, String)>,
     body: Vec<u8>,
@@ -32,7 +32,7 @@ impl Request {
         &found.unwrap_or_else(|| panic!("no header {name}")).1
     }
 
-    /// What it says, if its signature is that of the owner's belljar.
+    /// Its body, if it has the right signature.
     fn verified(&self) -> Value {
         let signature = self.header("belljar-signature");
         let seconds = signature.split(['=', ',']).nth(1).unwrap().parse().unwrap();
@@ -43,8 +43,8 @@ impl Request {
     }
 }
 
-/// An address that answers each request with the next of these texts, and the last one again and
-/// again; one that is empty keeps it waiting.
+/// An address that answers each request with the next of these texts, and then repeats the last
+/// one; an empty text never answers.
 struct Address {
     url: String,
     requests: mpsc::Receiver<Request>,
@@ -116,7 +116,7 @@ fn read(stream: &TcpStream) -> Option<Request> {
 
 #[test]
 fn an_address_of_the_owners_is_told_what_waits_once_and_what_it_answers_decides_nothing() {
-    // It is there again at the second attempt, and answers with a word that approves.
+    // It works again at the second attempt, and answers with a word that approves.
     let address = Address::new(&["503 Busy", "200 OK"]);
     let (terminal, config) = address.terminal("", "");
     let run = ["run", "--code", BOTH, "--json", "--no-daemon", "--config", &config];
@@ -161,7 +161,7 @@ fn arguments_are_told_where_the_owner_says_so_and_nothing_where_the_rule_does_no
     assert_eq!(told["questions"][0]["arguments"], json!({ "id": 3, "state": "closed" }), "{told:#}");
     let (terminal, config) = address.terminal("", "ask = { who = ['cli'] }");
     let run = ["run", "--code", CLOSE, "--no-daemon", "--config", &config];
-    // Its end waits for what there is to tell.
+    // The end of the process waits for unsent messages.
     assert_eq!(Answer::of(terminal.command(&run).output().unwrap()).code, 4);
     assert!(address.requests.try_recv().is_err());
 }
@@ -173,7 +173,7 @@ fn an_address_that_does_not_answer_or_leads_elsewhere_holds_up_nothing() {
     let mut client = Client::of(&terminal, &config, json!({}));
     client.execute(CLOSE);
     silent.next();
-    // It keeps its connection, and the call is decided and sent meanwhile.
+    // It keeps its connection open, and the call is decided and sent meanwhile.
     let id = waiting(&terminal)["id"].take();
     assert_eq!(terminal.belljar(&["approve", id.as_str().unwrap(), "--yes"]).code, 0);
     assert_eq!(client.receive()["result"]["structuredContent"]["value"], "closed");

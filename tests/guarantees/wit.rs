@@ -1,4 +1,4 @@
-//! Each child server is a typed WIT package, which the tools of every language take as it is:
+//! Each child server is a typed WIT package, which the tools of every language accept unchanged:
 //! `belljar wit`.
 
 use std::{fs, path::Path};
@@ -18,7 +18,7 @@ struct Servers {
 }
 
 impl Servers {
-    /// The child notes each start of it in a file.
+    /// The child records each of its starts in a file.
     fn new() -> Self {
         let terminal = Terminal::new();
         let started = terminal.folder.path().join("started");
@@ -163,7 +163,7 @@ fn what_is_not_there_is_named_with_what_was_meant() {
     let answer = servers.terminal.belljar(&["wit", "broken", "--config", "broken.toml"]);
     assert_eq!((answer.code, answer.stdout.as_str()), (2, ""), "{answer:#?}");
     assert!(answer.stderr.contains("broken is not available"), "{answer:#?}");
-    // Where nobody asked for it by name, the others are printed.
+    // If nobody asked for it by name, the others are printed.
     let answer = servers.terminal.belljar(&["wit", "--config", "broken.toml"]);
     assert!(answer.code == 0 && answer.stderr.contains("broken is left out"), "{answer:#?}");
     parsed(&answer.stdout);

@@ -1,5 +1,5 @@
-//! `belljar bench` measures on the user's machine, shows what it measured, and starts nothing of
-//! the user's.
+//! `belljar bench` measures on the user's machine, shows its measurements, and starts none of the
+//! user's servers.
 
 mod pixels;
 
@@ -20,7 +20,7 @@ use crate::{
     support::{Answer, Terminal, repository},
 };
 
-/// The figures of one whole run, and the page of the same.
+/// The figures of one full measurement, and its page.
 struct Measured {
     terminal: Terminal,
     report: Value,
@@ -50,7 +50,7 @@ fn number(value: &Value) -> f64 {
     value.as_f64().unwrap_or_else(|| panic!("no number: {value:#}"))
 }
 
-/// Times in this unit: some rounds, none of which took nothing, and the rest in order.
+/// Times in this unit: some rounds, none of which took zero, and the rest in order.
 fn assert_times(times: &Value, unit: &str) {
     assert!(times["rounds"].as_u64().unwrap() > 0, "{times:#}");
     let [least, median, most] = ["min", "median", "p95"].map(|name| number(&times[format!("{name}_{unit}")]));
@@ -93,7 +93,7 @@ fn every_figure_is_there_and_they_fit_each_other() {
         let ratio = number(&script["shipped_ratio"]);
         assert!((0.2..20.0).contains(&ratio), "{script:#}");
     }
-    // On a slow machine there is no time for each of them alone, which is told.
+    // On a slow machine there is no time for each of them alone, which is reported.
     for name in ["fuel", "epochs"] {
         let is_skipped = skipped(report).contains(&format!("the cost of {name} alone"));
         let ratios = overhead.iter().filter_map(|script| script[format!("{name}_ratio")].as_f64());
@@ -105,7 +105,7 @@ fn every_figure_is_there_and_they_fit_each_other() {
     }
 }
 
-/// What a report says that it has not.
+/// The figures that a report says are missing.
 fn skipped(report: &Value) -> Vec<String> {
     report["skipped"].as_array().unwrap().iter().map(|skipped| skipped["what"].as_str().unwrap().to_owned()).collect()
 }
@@ -172,7 +172,7 @@ fn search_and_tokens_are_of_the_users_own_lists_and_start_no_server() {
     );
     let percent = 100.0 * number(&tokens["saved_tokens"]) / number(&tokens["direct_tokens"]);
     assert!((number(&tokens["saved_percent"]) - percent).abs() < 0.01, "{tokens:#}");
-    // The command that makes a list known is one that there is.
+    // The command that makes a list known exists.
     let with: Vec<&str> = tokens["list_with"].as_str().unwrap().split(' ').skip(1).collect();
     let help = terminal.belljar(&[with.as_slice(), &["--help"]].concat());
     assert!(help.code == 0 && with[1] == "--config" && with[2].ends_with("mcp.json"), "{with:?} {help:#?}");
@@ -183,7 +183,7 @@ fn every_field_is_in_the_document() {
     let document = std::fs::read_to_string(repository().join("docs/BENCH.md")).unwrap();
     let mut fields = Vec::new();
     fields_of(&measured().report, &mut fields);
-    // What there is no time for on a slow machine.
+    // The figures for which a slow machine has no time.
     fields.extend(["fuel_ratio", "epochs_ratio"].map(str::to_owned));
     for field in fields {
         let is_named = document.contains(&format!("`{field}`")) || document.contains(&format!(".{field}`"));
@@ -251,7 +251,7 @@ fn the_pages_plots_have_their_bars_in_a_browser_by_day_and_by_night() {
     for scheme in [Scheme::Light, Scheme::Dark] {
         let shot = screenshot(page, scheme);
         let bars = marks(page, &shot, scheme).unwrap_or_else(|missing| panic!("{scheme:?}: {missing}"));
-        // What is drawn is what was measured: lengths are to each other as the figures are.
+        // The drawing matches the measurement: lengths are proportional to the figures.
         let measured: Vec<f64> =
             report["throughput"].as_array().unwrap().iter().map(|level| number(&level["runs_per_second"])).collect();
         let drawn = &bars["Throughput"];
@@ -307,7 +307,7 @@ fn an_interrupted_bench_ends_at_once_and_leaves_nothing() {
     }
 }
 
-/// What a bench makes while it measures.
+/// The files that a bench creates while it measures.
 fn is_ours(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     name.contains("bench") || name.starts_with(".tmp")

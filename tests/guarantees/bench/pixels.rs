@@ -1,5 +1,4 @@
-//! What of a page is to be seen in a browser: a picture is taken of it, and looked at for each
-//! plot's bars.
+//! Checks the page in a browser: takes a screenshot, and measures each plot's bars in it.
 
 use std::{
     collections::BTreeMap,
@@ -8,14 +7,14 @@ use std::{
 
 use zune_png::{PngDecoder, zune_core::bytestream::ZCursor};
 
-/// The picture is as wide as this, so that no plot is scaled down; and higher than any page.
+/// The screenshot is as wide as this, so that no plot is scaled down, and higher than any page.
 const WIDTH: usize = 1200;
 const HEIGHT: usize = 6000;
-/// From the picture's edge to the inside of a section, left of all that is in it: half of what the
-/// page's body leaves free, the body's own padding, and some pixels of the section's.
+/// From the screenshot's edge to the inside of a section, left of its contents: half of the page
+/// body's free width, the body's own padding, and some pixels of the section's.
 const INSIDE: usize = (WIDTH - 1120) / 2 + 24 + 12;
 
-/// What the reader's system prefers.
+/// The reader's colour scheme.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Scheme {
     Light,
@@ -24,7 +23,7 @@ pub(super) enum Scheme {
 
 type Colour = [u8; 3];
 
-/// A picture.
+/// A screenshot.
 pub(super) struct Shot {
     pixels: Vec<u8>,
     width: usize,
@@ -53,8 +52,7 @@ impl Shot {
         longest
     }
 
-    /// Lines of the picture in which the pixel at `x` is so, from the first to the last of each
-    /// unbroken stretch.
+    /// Runs of consecutive lines in which the pixel at `x` matches, as first and last line.
     fn stretches(&self, is_so: impl Fn(usize) -> bool) -> Vec<std::ops::Range<usize>> {
         let mut stretches: Vec<std::ops::Range<usize>> = Vec::new();
         for y in (0..self.height).filter(|y| is_so(*y)) {
@@ -67,7 +65,7 @@ impl Shot {
     }
 }
 
-/// Takes a picture of a page.
+/// Takes a screenshot of a page.
 pub(super) fn screenshot(page: &str, scheme: Scheme) -> Shot {
     let folder = tempfile::tempdir().unwrap();
     let (file, picture) = (folder.path().join("page.html"), folder.path().join("page.png"));
@@ -97,7 +95,7 @@ pub(super) fn screenshot(page: &str, scheme: Scheme) -> Shot {
 }
 
 /// The lengths in pixels of each plot's bars of the first series, from top to bottom, by the plot's
-/// title; or what is missing in the picture of all that the page says.
+/// title; or what is missing in the screenshot.
 pub(super) fn marks(page: &str, shot: &Shot, scheme: Scheme) -> Result<BTreeMap<String, Vec<f64>>, String> {
     let card = colour(page, "--card", scheme);
     let sections: Vec<&str> = page.split("<section>").skip(1).collect();
@@ -116,7 +114,7 @@ pub(super) fn marks(page: &str, shot: &Shot, scheme: Scheme) -> Result<BTreeMap<
         for class in ["s1", "s2", "s3", "computed"] {
             let of_class: Vec<&Bar> = bars.iter().filter(|bar| bar.class == class).collect();
             let key = if section.contains(&format!("class=\"key {class}\"")) { 100.0 } else { 0.0 };
-            // Edges that lie between two pixels have a colour between two.
+            // Edges between two pixels have a mixed colour.
             let least: f64 = of_class.iter().map(|bar| (bar.width - 2.0).max(0.0) * (bar.height - 2.0)).sum();
             let most: f64 = of_class.iter().map(|bar| (bar.width + 1.0) * (bar.height + 1.0)).sum();
             let seen = shot.count(&lines, colour(page, &format!("--{class}"), scheme));
@@ -132,7 +130,7 @@ pub(super) fn marks(page: &str, shot: &Shot, scheme: Scheme) -> Result<BTreeMap<
     Ok(lengths)
 }
 
-/// A bar as the page has it.
+/// A bar in the page's markup.
 struct Bar {
     class: String,
     width: f64,
@@ -147,7 +145,7 @@ fn bars(section: &str) -> Vec<Bar> {
     section.split("<rect class=\"bar ").skip(1).map(bar).collect()
 }
 
-/// A colour of the page's style: by day the first that is set, by night the second.
+/// A colour of the page's style: the first one set in light mode, the second one in dark mode.
 fn colour(page: &str, name: &str, scheme: Scheme) -> Colour {
     let setting = format!("{name}: #");
     let mut set = page.split(&setting).skip(1);

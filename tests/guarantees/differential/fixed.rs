@@ -1,4 +1,4 @@
-//! The programs whose results are written down (`tests/differential/generate.mjs`).
+//! The programs with recorded results (`tests/differential/generate.mjs`).
 
 use std::{collections::BTreeMap, fs};
 
@@ -6,10 +6,10 @@ use futures::{StreamExt as _, stream};
 
 use super::{AT_ONCE, Judged, difference, folder, here};
 
-/// The name of a program, what it gives here, and why that is, or stays, so.
+/// The name of a program, its result here, and why that differs.
 type Known = (String, String, String);
 
-/// A file for each area, whose rows are a name, a program, and what Node makes of it.
+/// One file per area, whose rows are a name, a program, and Node's result.
 fn programs() -> Vec<Judged> {
     let files = fs::read_dir(folder().join("programs")).unwrap().map(|file| file.unwrap().path());
     let mut programs = Vec::new();
@@ -27,13 +27,13 @@ fn programs() -> Vec<Judged> {
     programs
 }
 
-/// What is known to differ.
+/// Known differences.
 fn known() -> Vec<Known> {
     serde_json::from_str(&fs::read_to_string(folder().join("known.json")).unwrap()).unwrap()
 }
 
-/// `BELLJAR_ACCEPT=1` strikes off the list what no longer differs, and keeps what the others give
-/// now. It adds nothing to it.
+/// `BELLJAR_ACCEPT=1` removes entries that no longer differ, and updates the results of the others.
+/// It adds none.
 #[tokio::test(flavor = "multi_thread")]
 async fn three_thousand_programs_give_what_node_gives() {
     let accept = std::env::var_os("BELLJAR_ACCEPT").is_some();

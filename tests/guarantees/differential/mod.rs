@@ -1,6 +1,6 @@
-//! Programs give here what they give in Node: 3,000 that stand in `tests/differential/programs`,
-//! with what Node 20 made of them, and thousands that a generator makes while the test runs, judged
-//! by Node at the same time. What differs is on a list, with the reason.
+//! Programs give the same here as in Node: 3,000 in `tests/differential/programs`, with the results
+//! of Node 20, and thousands that a generator makes while the test runs, judged by Node at the same
+//! time. Differences are listed with their reasons.
 
 mod fixed;
 mod random;
@@ -25,16 +25,15 @@ use crate::{
 
 /// Runs under way at the same time.
 const AT_ONCE: usize = 4;
-/// Programs in one run, where many are judged: a run's result is bounded, and a run that fails is
+/// Programs in one run, when many are judged: a run's result is bounded, and a failed run is
 /// repeated program by program.
 const IN_A_RUN: usize = 25;
-/// What a run may compute: such programs take milliseconds, and what is left of one that is reduced
-/// may never end.
+/// The compute limit: such programs take milliseconds, and a reduced one may never end.
 const COMPUTE: Duration = Duration::from_secs(5);
-/// Characters of a text that a message shows.
+/// Characters of a text in a message.
 const SHOWN: usize = 600;
 
-/// A program, and what Node makes of it.
+/// A program, and Node's result.
 struct Judged {
     name: String,
     source: String,
@@ -45,7 +44,7 @@ fn folder() -> PathBuf {
     repository().join("tests/differential")
 }
 
-/// What a program gives in a run of its own.
+/// A program's result in a run of its own.
 async fn here(source: &str) -> String {
     let script = format!(
         "try {{ return JSON.stringify(await (async () => {{\n{source}\n}})()) ?? 'undefined' }} catch (e) {{ return 'throws ' + e?.name }}"
@@ -62,8 +61,8 @@ async fn run(script: &str) -> Outcome {
     run_with(script, &limits, Arc::new(tools())).await
 }
 
-/// What each of many programs gives. They share runs, one after the other, each in a function of
-/// its own.
+/// The results of many programs. They share runs, one after the other, each in a function of its
+/// own.
 async fn all_here(sources: &[&str]) -> Vec<String> {
     let runs: Vec<_> = sources.chunks(IN_A_RUN).map(in_one_run).collect();
     stream::iter(runs).buffered(AT_ONCE).collect::<Vec<_>>().await.concat()
@@ -86,7 +85,7 @@ async fn in_one_run(sources: &[&str]) -> Vec<String> {
     }
 }
 
-/// What one of the scripts beside the programs prints, given this on its stdin.
+/// The output of one of the scripts beside the programs, with this on its stdin.
 fn node_says(script: &str, arguments: &[String], input: &str) -> Value {
     let mut command = Command::new(node());
     command.arg(folder().join(script)).args(arguments).env("TZ", "UTC");
@@ -100,7 +99,7 @@ fn node_says(script: &str, arguments: &[String], input: &str) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// A program, and where two results of it part.
+/// A program, and where its two results differ.
 fn difference(name: &str, source: &str, expected: &str, found: &str) -> String {
     let at = found.bytes().zip(expected.bytes()).take_while(|(one, other)| one == other).count();
     let near = |text: &str| {

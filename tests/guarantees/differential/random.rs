@@ -1,4 +1,4 @@
-//! Programs that a generator makes by a seed, judged by Node while the test runs.
+//! Seeded random programs, judged by Node while the test runs.
 
 use futures::{StreamExt as _, stream};
 use serde_json::Value;
@@ -7,12 +7,12 @@ use super::{Judged, all_here, difference, here, node_says, reduce::reduced};
 
 /// Programs of one call of Node.
 const PORTION: u32 = 500;
-/// What a program gives that the engine cannot read. Its author is told, so nothing differs in
-/// silence.
+/// The result of a program that the engine cannot read. Its author is told, so nothing differs
+/// silently.
 const REFUSED: &str = "ends: SyntaxError";
-/// One of so many may be refused.
+/// At most one of so many may be refused.
 const REFUSED_OF: usize = 1_000;
-/// Programs that differ and are reduced: reducing one takes seconds.
+/// Differing programs that are reduced: reducing one takes seconds.
 const REDUCED: usize = 2;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -28,7 +28,7 @@ async fn a_hunt_for_programs_that_differ() {
     hunt(&seed, count.parse().expect("a count")).await;
 }
 
-/// Asserts that none of these programs differs in silence, and hardly any is refused. The same seed
+/// Asserts that none of these programs differs silently, and hardly any is refused. The same seed
 /// makes the same programs.
 async fn hunt(seed: &str, count: u32) {
     let portions = (0..count).step_by(PORTION as usize).map(|from| {

@@ -1,10 +1,10 @@
-//! Drops lines of a program as long as what is left still differs.
+//! Drops lines of a program as long as the rest still differs.
 
 use std::time::{Duration, Instant};
 
 use super::{all_here, node_says};
 
-/// How long a program is made shorter.
+/// How long a program is reduced.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Rounds of dropping: each makes the program shorter.
@@ -12,9 +12,9 @@ const ROUNDS: usize = 40;
 /// Shorter programs that are tried in a round.
 const TRIED: usize = 800;
 
-/// A shorter program that differs too, what Node makes of it, and what it gives here.
+/// A shorter program that differs too, with Node's result and the result here.
 pub(super) async fn reduced(source: &str, found: &str) -> Option<(String, String, String)> {
-    // A run that ends must still end for the same reason, and other runs must not end.
+    // A run that fails must still fail for the same reason, and other runs must not fail.
     let alike = |other: &str| if found.starts_with("ends: ") { other == found } else { !other.starts_with("ends: ") };
     let mut best = None;
     let mut lines: Vec<String> = source.lines().map(str::to_owned).collect();
@@ -41,12 +41,13 @@ pub(super) async fn reduced(source: &str, found: &str) -> Option<(String, String
     best
 }
 
-/// Node found it to be a program, and it came to its end.
+/// Node found it to be a valid program that ends.
 fn is_whole(result: &str) -> bool {
     !matches!(result, "throws SyntaxError" | "throws ReferenceError" | "never ends" | "is not caught")
 }
 
-/// Without some of the lines: pieces of all sizes, and blocks with or without what is in them.
+/// Variants without some of the lines: pieces of all sizes, and blocks with or without their
+/// contents.
 fn shorter(lines: &[String]) -> Vec<Vec<String>> {
     let without = |from: usize, to: usize| [&lines[..from], &lines[to..]].concat();
     let mut all = Vec::new();

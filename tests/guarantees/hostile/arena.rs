@@ -1,5 +1,5 @@
-//! Where attacks run: a sandbox with a single slot, so that the run after an attack stands in the
-//! very place where the attack ran.
+//! Where attacks run: a sandbox with a single slot, so that the run after an attack uses the same
+//! slot.
 
 use std::{
     collections::BTreeMap,
@@ -14,34 +14,34 @@ use serde_json::Value;
 
 use crate::support;
 
-/// Against hanging, and for nothing else: more than the busiest machine needs for the longest run
-/// below.
+/// Only against hanging: more than the busiest machine needs for the longest run below.
 const CEILING: Duration = Duration::from_secs(300);
 
-/// What a script sees of the recursion limit, where it catches it.
+/// The recursion limit's error, as a script can catch it.
 const CAUGHT: &str = "caught RangeError: Maximum call stack size exceeded";
 
-/// What must become of an attack.
+/// The expected end of an attack.
 #[derive(Debug, Clone)]
 pub(crate) enum Expected {
-    /// A limit of this name ends the run, and nothing that the script does about it helps.
+    /// A limit of this name ends the run, whatever the script does about it.
     Limit(ErrorKind, &'static str),
-    /// The interpreter's recursion limit or its stack ends the run, and how deep it was is not
-    /// measured. A script may catch the limit and go on.
+    /// The interpreter's recursion limit or its stack ends the run; the depth is not measured. A
+    /// script may catch the limit and go on.
     Stack,
-    /// An error of the language whose name and message begin so. A script may catch it and go on.
+    /// An error of the language whose name and message begin like this. A script may catch it and
+    /// go on.
     Throws(&'static str),
-    /// The run ends with an error of this kind, whose message begins so.
+    /// The run ends with an error of this kind, whose message begins like this.
     Fails(ErrorKind, &'static str),
     /// The script succeeds.
     Value(Value),
 }
 
-/// An attack: the line of the catalogue, the script, and what must become of it.
+/// An attack: the line of the catalogue, the script, and its expected end.
 pub(crate) type Row = (u8, String, Expected);
 
-/// Ends whatever loops after a tenth of a second or so, and whatever hoards after 20 MiB. The
-/// clocks are there for the case that the other two fail.
+/// Ends endless loops after a tenth of a second or so, and hoarding after 20 MiB. The clocks are
+/// there in case the other two fail.
 pub(crate) fn small() -> Limits {
     Limits {
         fuel: 200_000_000,
@@ -76,7 +76,7 @@ impl Arena {
         tokio::time::timeout(CEILING, run).await.unwrap_or_else(|_| panic!("it hangs: {}", shown(source)))
     }
 
-    /// Runs an attack, holds its end against what is expected, and shows that the slot is as good
+    /// Runs an attack, compares its end with the expected one, and shows that the slot is as good
     /// as new.
     pub(crate) async fn attack(&self, row: &Row, limits: &Limits) -> Outcome {
         let (line, source, expected) = row;
@@ -155,7 +155,7 @@ impl Expected {
     }
 }
 
-/// What was seen of a line of the catalogue, for the table.
+/// What was observed for a line of the catalogue, for the table.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Seen {
     pub(crate) got: BTreeMap<String, usize>,
@@ -164,7 +164,7 @@ pub(crate) struct Seen {
 
 static SEEN: Mutex<BTreeMap<u8, Seen>> = Mutex::new(BTreeMap::new());
 
-/// What has been seen so far, by the line.
+/// The observations so far, by line.
 pub(crate) fn seen() -> BTreeMap<u8, Seen> {
     SEEN.lock().clone()
 }
@@ -187,7 +187,7 @@ pub(crate) fn note(line: u8, outcome: &Outcome, time: Duration) {
     seen.time += time;
 }
 
-/// What the limit of this name is set to, in the unit in which it is reported.
+/// The value of the limit with this name, in the unit in which it is reported.
 fn configured(limits: &Limits, name: &str) -> Option<u64> {
     let milliseconds = |duration: Duration| u64::try_from(duration.as_millis()).unwrap();
     Some(match name {
@@ -202,8 +202,8 @@ fn configured(limits: &Limits, name: &str) -> Option<u64> {
     })
 }
 
-/// Whether a script can be put into a `try`: what it returns or awaits works there too, and what is
-/// wrong with its text does not.
+/// Whether a script can be put into a `try`: returning and awaiting works there too, but syntax
+/// errors do not.
 fn can_stand_in_a_block(source: &str) -> bool {
     source.len() < 2_000
 }

@@ -1,5 +1,5 @@
-//! What hostile runs take of the process comes back: memory and file descriptors, after each group
-//! as before it.
+//! Hostile runs give their resources back: memory and file descriptors are the same before and
+//! after each group.
 
 use std::{process::Command, sync::Arc};
 
@@ -8,13 +8,12 @@ use belljar_model::{ByteSize, Limits};
 use super::arena::{Arena, small};
 use crate::support;
 
-/// Growth that is none: allocators keep some of what they have had.
+/// Growth that does not count: allocators keep some memory.
 const SLACK: u64 = 24 << 20;
 /// Rounds over a group before its baseline is taken, and after.
 const ROUNDS: usize = 20;
 
-/// Other tests of this process open files and take memory as they please: so it is measured in one
-/// of its own.
+/// Other tests of this process open files and use memory, so it is measured in its own process.
 #[test]
 pub(crate) fn what_hostile_runs_take_comes_back() {
     let alone = Command::new(std::env::current_exe().unwrap())
@@ -51,7 +50,7 @@ async fn every_group_returns_to_its_baseline() {
     ] {
         let round = async || {
             for script in scripts {
-                // How each of them ends is what the other tests are about.
+                // Other tests check how each of them ends.
                 let _ = arena.run(script, &limits).await;
             }
         };

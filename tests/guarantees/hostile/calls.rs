@@ -1,5 +1,5 @@
 //! Tool calls without number, without end, and at the worst moment: lines 80 to 91 of the
-//! catalogue, as far as modules `tool_calls`, `dead_children` and `cancellation` do not hold them.
+//! catalogue, except those in modules `tool_calls`, `dead_children` and `cancellation`.
 
 use std::{sync::Arc, time::Duration};
 

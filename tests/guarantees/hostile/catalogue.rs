@@ -1,8 +1,7 @@
-//! Every attack, by its line: what it is, what must become of it, and the tests that show that it
-//! does.
+//! Every attack, by its line: what it is, its expected end, and the tests that show that.
 //!
-//! The tests are named by their paths, so that one that is renamed or removed does not compile
-//! here. `table` compares the whole with SECURITY.md, and prints what each attack gets.
+//! The tests are named by their paths, so that a renamed or removed one does not compile here.
+//! `table` compares the whole with SECURITY.md, and prints the results of each attack.
 
 use crate::{
     absent, arguments, cancellation, command_line, dead_children, determinism, errors_teach, install, isolation as jar,

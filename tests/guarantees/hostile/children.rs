@@ -1,5 +1,5 @@
-//! Children that answer what nobody should: lines 43, 77, 87 and 99 of the catalogue, as far as
-//! modules `dead_children` and `command_line` do not hold them.
+//! Children with answers that no server should give: lines 43, 77, 87 and 99 of the catalogue,
+//! except those in modules `dead_children` and `command_line`.
 
 use std::io::Write as _;
 
@@ -10,8 +10,7 @@ use crate::{
     support::{Answer, Terminal},
 };
 
-/// A server that answers each tool in a way of its own, by hand, so that it can answer what no
-/// library would.
+/// A server with a different raw answer for each tool, so that it can answer what no library would.
 const CHILD: &str = r#"
 const send = (text) => process.stdout.write(text + "\n");
 const answer = (id, result) => send(`{"jsonrpc":"2.0","id":${id},"result":${result}}`);
@@ -83,7 +82,7 @@ pub(crate) fn an_answer_that_comes_twice_to_nobody_or_late_is_nobodys() {
     assert_eq!(value, json!([true, true, true, true, true, true]));
 }
 
-/// What a terminal or a reader of logs would take for something that it is not.
+/// Text that a terminal or a reader of logs would take for something else.
 fn assert_tame(text: &str, context: &str) {
     let is_raw = |character: char| {
         (character.is_control() && !matches!(character, '\n' | '\t')) || matches!(character, '\u{202a}'..='\u{202e}')
@@ -118,7 +117,7 @@ pub(crate) fn nothing_of_a_child_or_a_client_reaches_a_log_line_raw() {
         assert!(!is_started || answer.stderr.contains("started"), "the child's words are not there: {answer:#?}");
     }
 
-    // A client's words: its name, its methods, its arguments, and lines that are none.
+    // A client's words: its name, its methods, its arguments, and invalid lines.
     let mut server = started(&terminal, &["serve", "-vv", "--config", &config]);
     let nasty = "\u{1b}[2J\u{9b}1m\u{202e}\r\nERROR forged\u{7}";
     let mut stdin = server.stdin.take().unwrap();
@@ -133,7 +132,7 @@ pub(crate) fn nothing_of_a_child_or_a_client_reaches_a_log_line_raw() {
         "\u{1b}[2J no json at all".to_owned(),
         "{\"jsonrpc\": \"2.0\", \"id\": \"\u{1b}[2J\"".to_owned(),
     ] {
-        // If it has had enough of us, what it said counts.
+        // If it has hung up, what it received counts.
         if writeln!(stdin, "{line}").is_err() {
             break;
         }

@@ -1,5 +1,5 @@
 //! Clients of `belljar serve` that write without end, write lines without end, or never read: what
-//! they can make belljar hold is bounded, and an honest request after it all is answered as ever.
+//! they can make belljar hold is bounded, and an honest request afterwards is answered as usual.
 
 use std::{
     collections::HashSet,
@@ -22,15 +22,15 @@ use crate::{
     support::Terminal,
 };
 
-/// What all of a hostile client may cost: as many live runs as it may have requests in flight, with
+/// The most memory for a hostile client: as many live runs as it may have requests in flight, with
 /// some MiB each, and two of the longest lines. Without bounds the first of these tests takes
 /// gigabytes.
 const ROOM: u64 = 192 << 20;
 
-/// A client of `belljar serve`, greeted, and one script later: what belljar needs anyway it has by
-/// then.
+/// A client of `belljar serve`, greeted, and one script later: by then belljar has what it needs
+/// anyway.
 pub(super) struct Client {
-    /// None while another thread writes.
+    /// `None` while another thread writes.
     input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
     server: Server,
@@ -94,7 +94,7 @@ impl Client {
         assert_eq!(answer["result"]["structuredContent"]["value"], 42, "{answer:#}");
     }
 
-    /// What it has cost until now was its due.
+    /// What it has used until now does not count.
     pub(super) fn begins_to_be_measured(&mut self) {
         self.peak = peak_memory(&self.server.0);
     }
@@ -129,14 +129,14 @@ fn execute(id: impl Into<Value>, code: &str) -> Value {
     json!({ "jsonrpc": "2.0", "id": id.into(), "method": "tools/call", "params": params })
 }
 
-/// The most memory that a process has ever had.
+/// The peak memory of a process.
 fn peak_memory(process: &Child) -> u64 {
     let status = fs::read_to_string(format!("/proc/{}/status", process.id())).unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
     line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() << 10
 }
 
-/// Waits until a count stands still for a second, or has come to `end`.
+/// Waits until a count does not change for a second, or has reached `end`.
 fn settled(count: &AtomicUsize, end: usize) -> usize {
     const STEP: Duration = Duration::from_millis(20);
     const STILL: Duration = Duration::from_secs(1);
@@ -247,7 +247,7 @@ pub(crate) fn a_line_of_any_length_is_refused_and_not_kept() {
     let answer = client.hear();
     assert_eq!((&answer["id"], &answer["error"]["code"]), (&Value::Null, &json!(-32003)), "{answer:#}");
 
-    // One that is short enough and would be a tree of eight million values.
+    // One that is short enough but would be a tree of eight million values.
     let list = format!(
         "{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"params\":{{\"x\":[0{}]}}}}\n",
         ",0".repeat(8_000_000)

@@ -1,8 +1,8 @@
-//! A hostile component in the interpreter's place: line 65, and what else the host must bear from a
-//! guest that has been taken over.
+//! A hostile component in the interpreter's place: line 65, and what else the host must withstand
+//! from a compromised guest.
 //!
-//! The components are written as WebAssembly text here. They have the types of `wit/sandbox.wit`,
-//! or they would not be let in; what they do with them is up to them.
+//! The components are written as WebAssembly text here. They must have the types of
+//! `wit/sandbox.wit` to be loaded, but may do anything with them.
 
 use std::{
     sync::Arc,
@@ -17,7 +17,7 @@ use wit_parser::Resolve;
 use super::arena::{note, small};
 use crate::support::{repository, tools};
 
-/// What a guest could ask for beside the world of `wit/sandbox.wit`.
+/// Imports that a guest could ask for beside the world of `wit/sandbox.wit`.
 const FOREIGN: [&str; 4] = [
     "package wasi:filesystem@0.2.6; interface preopens { get-directories: func() -> list<u32>; }",
     "package wasi:sockets@0.2.6; interface network { open: func() -> u32; }",
@@ -30,7 +30,7 @@ const FOREIGN: [&str; 4] = [
 ];
 const STDERR: &str = "package wasi:cli@0.2.6; interface stderr { use wasi:io/streams@0.2.6.{output-stream}; get-stderr: func() -> output-stream; }";
 
-/// A component of the interpreter's world, and of `imports` beside it, around a core module.
+/// A component of the interpreter's world, and of additional `imports`, around a core module.
 fn component(imports: &str, core: &str) -> Vec<u8> {
     let mut resolve = Resolve::default();
     for package in FOREIGN.iter().chain([&STDERR]) {
@@ -46,9 +46,9 @@ fn component(imports: &str, core: &str) -> Vec<u8> {
 }
 
 /// A core module: `parts` are its imports, data and helpers, `run` the body of its `run`, which
-/// gives the address of its result.
+/// returns the address of its result.
 ///
-/// At 1,024 there is room for a result; at 2,048 for what an import gives; what is allocated begins
+/// At 1,024 there is room for a result, and at 2,048 for the result of an import; the heap begins
 /// at 65,536 and is never freed.
 fn module(parts: &str, run: &str) -> String {
     format!(
@@ -90,21 +90,21 @@ async fn outcome_of(component: Vec<u8>, limits: &Limits) -> Outcome {
     let run = sandbox.run(Program::new("the source")).limits(limits).tools(Arc::new(tools())).into_future();
     let outcome = tokio::time::timeout(Duration::from_secs(300), run).await.expect("it hangs");
     note(65, &outcome, begun.elapsed());
-    // The slot serves again, the same guest and no worse.
+    // The slot works again, for the same guest.
     let again = sandbox.run(Program::new("the source")).limits(limits).tools(Arc::new(tools())).await;
     assert_eq!(again.result.as_ref().map_err(|error| error.kind), outcome.result.as_ref().map_err(|error| error.kind));
     outcome
 }
 
-/// The error of a guest that does this.
+/// The error of a guest with this body.
 async fn error_of(parts: &str, run: &str) -> belljar_model::RunError {
-    // Most of what they do is the host's work, of which a little fuel makes much.
+    // The host does most of the work of these guests, which need little fuel for it.
     let limits = Limits { fuel: 3_000_000, memory: ByteSize::mib(64), ..small() };
     let outcome = outcome_of(component("", &module(parts, run)), &limits).await;
     outcome.result.expect_err(run)
 }
 
-/// The imports, as the core module sees them.
+/// The imports as the core module sees them.
 const WRITE: &str = r#"(import "belljar:sandbox/console@0.1.0" "write" (func $write (param i32 i32 i32)))"#;
 const OPEN: &str = r#"(import "belljar:sandbox/tools@0.1.0" "open" (func $open (param i32 i32 i32)))"#;
 const DIRECTORY: &str = r#"(import "belljar:sandbox/tools@0.1.0" "directory" (func $directory (param i32 i32)))"#;
@@ -149,7 +149,7 @@ pub(crate) async fn a_component_that_imports_what_it_may_not_have_is_not_let_in(
 
 #[tokio::test(flavor = "multi_thread")]
 pub(crate) async fn a_component_that_asks_for_streams_futures_or_async_functions_is_not_let_in() {
-    // The types of streams and futures are those of functions: this export is never called.
+    // The types of streams and futures belong to functions: this export is never called.
     const EXTRA: &str = "export extra: func(bytes: stream<u8>, one: future<u8>);";
     let extra = |import: &str| module(&format!(r#"{import} (func (export "extra") (param i32 i32))"#), "unreachable");
     let lowered = r#"(import "belljar:sandbox/completions@0.1.0" "[async-lower]next" (func (param i32) (result i32)))"#;
@@ -224,7 +224,7 @@ pub(crate) async fn a_result_that_is_too_large_or_too_deep_is_refused_before_any
     assert_eq!(error.kind, ErrorKind::Output, "{error:#?}");
     let error = error_of("", &fill(1_000_000)).await;
     assert_eq!((error.kind, error.limit.unwrap().name.as_str()), (ErrorKind::Output, "max_output"));
-    // More than the host takes over the glass at all.
+    // More than the host accepts from a guest at all.
     let limits = Limits { memory: ByteSize::mib(64), ..small() };
     let error = outcome_of(component("", &module("", &fill(20_000_000))), &limits).await.result.unwrap_err();
     assert_eq!(error.kind, ErrorKind::Internal, "{error:#?}");
@@ -244,7 +244,7 @@ pub(crate) async fn whatever_a_component_does_without_end_a_limit_ends_it() {
         (
             "searching",
             SEARCH.to_owned(),
-            // Each answer takes room of the component's, which it never gives back.
+            // Each answer takes room of the component, which it never frees.
             forever("(call $search (i32.const 0) (i32.const 1) (i32.const -1) (i32.const 2048))"),
             ErrorKind::Memory,
             "memory",
@@ -334,7 +334,7 @@ pub(crate) async fn what_a_component_makes_without_end_on_the_host_is_bounded() 
             ),
         ),
     ] {
-        // Enough for ten times as many as there may be.
+        // Enough for ten times the allowed number.
         let limits = Limits { fuel: 50_000_000, memory: ByteSize::mib(64), ..small() };
         let outcome = outcome_of(component(world, &module(&imports, &run)), &limits).await;
         let error = outcome.result.expect_err(what);
@@ -348,7 +348,7 @@ pub(crate) async fn what_a_component_makes_without_end_on_the_host_is_bounded() 
 pub(crate) async fn a_component_that_starts_without_end_or_with_a_trap_ends_too() {
     for (start, kind) in [(forever(""), ErrorKind::Fuel), ("unreachable".to_owned(), ErrorKind::Internal)] {
         let parts = format!("(func $start {start}) (start $start)");
-        // An import must come before the functions, and the memory anywhere.
+        // An import must come before the functions; the memory may be anywhere.
         let error = error_of(&parts, "unreachable").await;
         assert_eq!(error.kind, kind, "{error:#?}");
     }
@@ -365,8 +365,7 @@ pub(crate) async fn a_component_that_needs_more_memory_than_its_limit_never_star
 
 #[tokio::test(flavor = "multi_thread")]
 pub(crate) async fn a_component_finds_its_memory_as_it_was_made_whatever_it_left_in_it() {
-    // Looks at eight megabytes that it grows; says so if one byte of them is not zero; and fills
-    // them.
+    // Checks that eight megabytes of grown memory are zero, and fills them.
     let run = format!(
         r#"(local $at i32)
            (local.set $at (i32.mul (memory.grow (i32.const 128)) (i32.const 65536)))
@@ -515,8 +514,8 @@ pub(crate) async fn a_panic_inside_the_guest_is_a_typed_outcome_that_names_no_pl
 
 #[tokio::test(flavor = "multi_thread")]
 pub(crate) async fn what_a_component_does_after_it_has_returned_is_ended_and_never_seen() {
-    // An export may have another function that frees what it returned: here one that goes on for
-    // ever, or wants to log.
+    // An export may have another function that frees its result: here one that never ends, or wants
+    // to log.
     for (after, kind) in [
         ("(loop $again (br $again))", ErrorKind::Fuel),
         ("(call $write (i32.const 1) (i32.const 512) (i32.const 3))", ErrorKind::Internal),

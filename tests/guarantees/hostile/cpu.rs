@@ -13,7 +13,7 @@ use super::arena::{
 
 const FUEL: Expected = Limit(ErrorKind::Fuel, "fuel");
 
-/// What fuel ends: work that is paid for by the instruction.
+/// Work that fuel ends: it is charged by the instruction.
 fn endless() -> Vec<Row> {
     vec![
         row(1, "while (true) {}", FUEL),

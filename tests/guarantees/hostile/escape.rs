@@ -1,5 +1,5 @@
-//! Scripts that reach for what they were not given, or spoil what others rely on: lines 52 to 64 of
-//! the catalogue, as far as module `isolation` does not hold them.
+//! Scripts that try to reach what they were not given, or break what others rely on: lines 52 to 64
+//! of the catalogue, except those in module `isolation`.
 
 use belljar_model::Limits;
 use serde_json::json;
@@ -91,7 +91,7 @@ pub(crate) async fn a_tool_is_not_called_once_the_script_has_returned() {
         let outcome = arena.attack(&row(62, source, Value(json!(1))), &small()).await;
         assert_eq!((outcome.usage.tool_calls, outcome.calls.len()), (0, 0), "{source}");
     }
-    // A run finds nothing of what another has kept.
+    // A run finds nothing that another run has stored.
     let source = "globalThis.saved = box.echo; Symbol.for('x').constructor.saved = box.echo; return 1";
     assert!(arena.run(source, &Limits::default()).await.is_ok());
     let source = "return [typeof saved, typeof Symbol.saved]";

@@ -1,5 +1,5 @@
-//! The largest and the smallest numbers as limits, at every door: a limit, or a refusal that says
-//! what is allowed, and never a panic.
+//! The largest and the smallest numbers as limits, wherever they can be set, become a limit, or are
+//! refused with the allowed range, and never cause a panic.
 
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ use crate::{
 const DURATIONS: [&str; 4] = ["timeout", "compute", "wait", "call"];
 const SIZES: [&str; 6] = ["memory", "max-source", "max-arguments", "max-result", "max-output", "max-logs"];
 const COUNTS: [&str; 4] = ["fuel", "max-calls", "max-concurrent-calls", "max-log-lines"];
-/// Durations that no clock can be moved on by, or that are longer than anything may last.
+/// Durations that no clock can be advanced by, or that are longer than the maximum.
 const TOO_LONG: [&str; 4] =
     ["18446744073709551615s", "18446744073709551616s", "584542046090years 7months", "30days 1ns"];
 const SHORT_ENOUGH: [&str; 3] = ["30days", "1ns", "0s"];

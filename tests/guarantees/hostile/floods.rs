@@ -1,13 +1,12 @@
-//! Children that never stop talking: news of changed tools, lines on stderr. What they cost
-//! belljar, its log and its other children is bounded.
+//! Children that never stop sending: changed tools, lines on stderr. Their cost to belljar, its log
+//! and its other children is bounded.
 
 use serde_json::{Value, json};
 
 use super::clients::Client;
 use crate::{dead_children::child, real_servers::node, support::Terminal};
 
-/// A server that says so often that its tools have changed, and counts how often they are asked
-/// for.
+/// A server that announces changed tools this often, and counts how many times they are listed.
 const CHANGING: &str = r#"
 const lines = require("node:readline").createInterface({ input: process.stdin });
 let listed = 0;
@@ -66,14 +65,14 @@ pub(crate) fn a_child_that_floods_stderr_is_logged_in_part_and_what_was_left_out
         answer.stderr.lines().filter_map(|line| line.split_once(" lines left out")).fold(0, |all, (line, _)| {
             all + line.rsplit(|character: char| !character.is_ascii_digit()).next().unwrap().parse::<u64>().unwrap()
         });
-    // The end of what the last call wrote may still be in the pipe when belljar ends.
+    // The end of the last call's output may still be in the pipe when belljar ends.
     assert!(
         left_out + u64::try_from(logged).unwrap() >= 25_000,
         "{logged} were logged, and {left_out} said to be left out"
     );
 }
 
-/// What was said last is kept for the error message, whether it was logged or not.
+/// The last lines are kept for the error message, whether they were logged or not.
 #[test]
 pub(crate) fn the_last_words_of_a_child_that_flooded_stderr_are_still_known() {
     let terminal = Terminal::new();

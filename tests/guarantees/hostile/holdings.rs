@@ -1,4 +1,4 @@
-//! What a run makes the host hold: arguments of calls that wait, and answers that come while the
+//! What a run makes the host hold: arguments of waiting calls, and answers that come while the
 //! script computes. Lines 111 and 112 of the catalogue.
 
 use std::{
@@ -22,7 +22,7 @@ use crate::{
     support,
 };
 
-/// What the process takes beside the budget: two trees of large arguments, one message of a child,
+/// Memory of the process beside the budget: two trees of large arguments, one message of a child,
 /// and what allocators keep.
 const MARGIN: u64 = 192 << 20;
 
@@ -85,14 +85,14 @@ fn value(outcome: &Outcome) -> Value {
     }
 }
 
-/// The most bytes that this process has had in memory.
+/// This process's peak memory.
 fn peak() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
     line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() * 1024
 }
 
-/// Other tests of this process take memory as they please: so it is measured in one of its own.
+/// Other tests of this process use memory, so it is measured in its own process.
 fn alone(test: &str) {
     let alone = Command::new(std::env::current_exe().unwrap())
         .args([&format!("hostile::holdings::{test}"), "--exact", "--ignored", "--nocapture"])
@@ -114,8 +114,7 @@ async fn a_thousand_calls_wait() {
     let limits = Limits { call: Duration::from_secs(2), ..Limits::default() };
     value(&held.run("return await box.large({ bytes: 1 }).then(text => text.length)", &limits).await);
     let before = peak();
-    // The first ones are what makes the largest trees, and would take some four hundred megabytes
-    // of them.
+    // The first ones make the largest trees, and would take some four hundred megabytes.
     let source = "
         const zeros = { a: Array(524000).fill(0) }, letters = { a: 'x'.repeat(1_048_000) };
         const ends = { waited: 0, refused: 0 }, messages = new Set();
@@ -133,7 +132,7 @@ async fn a_thousand_calls_wait() {
     assert_eq!((waited, refused), (64, 936), "{ends}");
     let message = ends["message"].as_str().unwrap();
     assert!(message.contains("arguments have 1048008 bytes") && message.contains("67108864"), "{message}");
-    // What was not made is not counted, and has no record.
+    // A call that was not made is not counted, and has no record.
     assert_eq!((outcome.usage.tool_calls, outcome.calls.len()), (64, 64));
     let budget = limits.max_held.as_u64();
     assert!(outcome.usage.peak_held_bytes.is_some_and(|held| held > budget / 2 && held <= budget), "{outcome:#?}");
@@ -180,7 +179,7 @@ async fn answers_pile_up() {
     );
 }
 
-/// A server whose answers are as long as asked, and come so many times later than asked.
+/// A server whose answers have the requested size, and come after the requested time.
 fn late(times: u64) -> ToolSet {
     ToolSet::new().with("box", "late", Effect::ReadOnly, move |arguments| async move {
         let number = |name: &str| arguments.get(name).and_then(Value::as_u64).unwrap_or_default();

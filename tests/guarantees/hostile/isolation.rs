@@ -85,7 +85,7 @@ pub(crate) async fn a_run_that_is_dropped_at_any_poll_frees_its_slot() {
         let mut run = sandbox.run(Program::new(SOURCE)).limits(&limits).tools(Arc::new(tools())).into_future();
         let mut ended = false;
         for poll in 0..polls {
-            // Not woken by anybody, but after a while everything that it waits for is there.
+            // It is not woken, but after a while everything that it waits for is there.
             if poll > 0 {
                 tokio::time::sleep(Duration::from_millis(2)).await;
             }
@@ -124,8 +124,7 @@ pub(crate) async fn whichever_growth_of_memory_is_denied_the_run_ends_as_memory(
     let peak = arena.run(SOURCE, &Limits::default()).await.usage.peak_memory_bytes.unwrap();
     let empty = arena.run("1", &Limits::default()).await.usage.peak_memory_bytes.unwrap();
     assert!(peak > empty + 20 * PAGE, "the script was to grow the memory: {empty} to {peak}");
-    // Each size that the memory could have had is once the limit, so that each growth is once the
-    // one that is denied.
+    // Each size of the memory is the limit once, so that each growth is denied once.
     for pages in (empty / PAGE - 4)..=(peak / PAGE) {
         let limits = Limits { memory: ByteSize::b(pages * PAGE), ..Limits::default() };
         let outcome = arena.run(SOURCE, &limits).await;
@@ -151,8 +150,7 @@ pub(crate) async fn with_whatever_fuel_a_run_succeeds_or_ends_as_fuel() {
     for fuel in sweep {
         let outcome = arena.run(SOURCE, &Limits { fuel, ..Limits::default() }).await;
         match outcome.result {
-            // It is counted where the machine code branches: what is after the last such place is
-            // free.
+            // Fuel is counted at branches: code after the last one is free.
             Ok(value) => {
                 assert_eq!(value.as_str(), r#""[\"a\",\"b\"]""#);
                 assert!(enough - fuel < 5_000, "{fuel} sufficed where {enough} were used");

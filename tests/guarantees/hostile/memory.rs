@@ -1,4 +1,4 @@
-//! Scripts that hoard: lines 21 to 37 of the catalogue.
+//! Scripts that fill the memory: lines 21 to 37 of the catalogue.
 
 use belljar_model::{ByteSize, ErrorKind, Limits};
 use serde_json::json;
@@ -11,8 +11,8 @@ use super::arena::{
 
 const MEMORY: Expected = Limit(ErrorKind::Memory, "memory");
 
-/// Enough work to fill the memory by the byte. A value may be as large as a result beside it, for
-/// images: that is less here than the memory.
+/// Enough fuel to fill the memory byte by byte. A value may additionally have the size of a result,
+/// for images: here that is less than the memory.
 fn limits() -> Limits {
     Limits { fuel: 50_000_000_000, max_result: ByteSize::kib(256), ..small() }
 }

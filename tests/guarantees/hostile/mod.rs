@@ -1,6 +1,5 @@
-//! Hostile scripts, values, children and clients: what belljar bears. `catalogue` lists every
-//! attack with the tests that hold it; the other modules hold those that no guarantee of another
-//! module holds already.
+//! Hostile scripts, values, children and clients. `catalogue` lists every attack with its tests;
+//! the other modules have those that are not in other guarantees' modules.
 
 mod arena;
 mod baseline;

@@ -1,10 +1,10 @@
-//! Children that call themselves and their tools what they like: lines 91 to 95 of the catalogue.
+//! Children with arbitrary names for themselves and their tools: lines 91 to 95 of the catalogue.
 
 use serde_json::{Value, json};
 
 use crate::stub_server::{Stub, gateway, run, value};
 
-/// Names that are not identifiers, or are too well known, or are alike.
+/// Names that are not identifiers, are already in use, or are alike.
 fn names() -> Vec<String> {
     let mut names: Vec<String> = [
         "class",
@@ -117,7 +117,7 @@ pub(crate) async fn a_description_ends_no_comment_and_acts_on_nothing() {
             (character.is_control() && character != '\n') || matches!(character, '\u{202e}' | '\u{2028}')
         };
         assert!(!text.contains(is_raw), "{text:?}");
-        // What is left outside of comments holds none of the words.
+        // The rest outside of comments contains none of the words.
         let mut outside = String::new();
         let mut rest = text;
         while let Some((code, comment)) = rest.split_once("/*") {

@@ -1,5 +1,5 @@
-//! Child servers that look at belljar and at their supervisor, or strike at them: line 115 of the
-//! catalogue and, of line 123, what is about processes.
+//! Child servers that inspect belljar and their supervisor, or attack them: line 115 of the
+//! catalogue and the part about processes of line 123.
 //!
 //! Root may read every process, so belljar runs as an ordinary user here.
 
@@ -25,7 +25,7 @@ use crate::{
     support::{Answer, Terminal, belljar},
 };
 
-/// Whom root becomes: nobody.
+/// The user that root becomes: nobody.
 const ORDINARY: u32 = 65_534;
 
 /// A terminal of an ordinary user, with the child server `spy`.
@@ -38,13 +38,13 @@ struct Ordinary {
 impl Ordinary {
     fn new(terminal: Terminal) -> Self {
         let folder = terminal.folder.path();
-        // Where the programs were built, others may have no way in.
+        // Others may not be able to read the build folder.
         let programs = folder.join("programs");
         fs::create_dir(&programs).unwrap();
         let copy = |from: &Path| {
             let to = programs.join(from.file_name().unwrap());
-            // Another process writes a copy: what other tests start could inherit a descriptor of
-            // this one, and a program that somebody has open for writing cannot be started.
+            // Another process writes a copy: programs started by other tests could inherit a
+            // descriptor of this one, and a program that is open for writing cannot be started.
             let copied = || Command::new("cp").arg(from).arg(&to).status().unwrap().success();
             assert!(fs::hard_link(from, &to).is_ok() || copied(), "{}", from.display());
             to
@@ -65,7 +65,7 @@ impl Ordinary {
         chown(file, Some(folder.uid()), Some(folder.gid())).unwrap();
     }
 
-    /// Of the user that owns the folder.
+    /// As the user that owns the folder.
     fn as_the_user(&self, mut command: Command, like: &Command) -> Command {
         for (name, value) in like.get_envs() {
             match value {
@@ -74,7 +74,7 @@ impl Ordinary {
             };
         }
         let folder = fs::metadata(self.terminal.folder.path()).unwrap();
-        // To become who one is already is allowed to everybody.
+        // Everybody may become who they already are.
         command.uid(folder.uid()).gid(folder.gid()).current_dir(self.terminal.folder.path());
         command
     }
@@ -143,7 +143,7 @@ impl Server {
         self.request("tools/call", &params)["structuredContent"].take()
     }
 
-    /// Ends it as a client does, and waits for its end.
+    /// Ends it like a client does, and waits for its end.
     fn end(mut self) {
         drop(self.stdin.take());
         let deadline = Instant::now() + AMPLE;
@@ -173,8 +173,8 @@ pub(crate) fn a_child_cannot_read_the_environment_or_memory_of_belljar_or_its_su
             assert!(went.contains("denied"), "{way} of the {who}: {above:#}");
         }
     }
-    // Where the owner opens belljar for a debugger, a child can read it: so the attempts above were
-    // real ones.
+    // If the owner opens belljar for a debugger, a child can read it: so the attempts above were
+    // real.
     let mut command = user.command(&["run", "--json", "--code", "return await spy.above()"]);
     let above = user.value(command.env("BELLJAR_DEBUGGABLE", "1"));
     assert_eq!(above["belljar"]["environ"], "read", "{above:#}");
@@ -186,28 +186,26 @@ pub(crate) fn a_child_is_started_as_any_program_is() {
     let user = Ordinary::new(Terminal::new());
     let started = user.run("return await spy.status()");
     let status = &started["status"];
-    // Helpers of Chromium and of rootless Docker gain privileges; debuggers look into what they
+    // Helpers of Chromium and of rootless Docker gain privileges; debuggers inspect what they
     // debug.
     assert_eq!((&status["NoNewPrivs"], &status["Seccomp"]), (&json!("0"), &json!("0")), "{started:#}");
     assert_eq!(started["dumpable"], true, "{started:#}");
     assert_eq!(status["SigBlk"].as_str().unwrap().trim_matches('0'), "", "{started:#}");
-    // Of the signals that are ignored, it is a shell that tells: belljar and the spy ignore SIGPIPE
-    // themselves, as all of Rust does.
+    // A shell shows which signals are ignored: belljar and the spy ignore SIGPIPE themselves, like
+    // all Rust programs.
     let told = user.terminal.folder.path().join("status");
     let script = "cat /proc/$$/status > \"$1\"; exec \"$0\" spy";
     user.configure(&json!({ "command": "/bin/sh", "args": ["-c", script, user.spy, told] }));
     user.run("return await spy.status()");
     let (of_child, own) = (ignored(&written(&told)), ignored(&written(Path::new("/proc/self/status"))));
-    // What belljar itself listens to is as it was before belljar: that may be fewer than were
-    // ignored here.
+    // What belljar itself handles is as it was before belljar: fewer may be ignored here.
     assert_eq!(of_child & !PIPE & !own, 0, "it ignores what nobody told belljar to ignore");
     assert_eq!(of_child & PIPE, 0, "a child that writes to a closed pipe is to end");
 }
 
 const PIPE: u64 = 1 << 12;
 
-/// The signals that a process ignores: those with a name, since the C library keeps others to
-/// itself.
+/// The ignored signals of a process: those with a name, since the C library reserves others.
 fn ignored(status: &str) -> u64 {
     const NAMED: u64 = (1 << 31) - 1;
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap();
@@ -223,15 +221,15 @@ pub(crate) fn slots_are_reset_as_fast_in_a_hidden_process_of_an_ordinary_user() 
         let line = answer.stderr.lines().find(|line| line.contains("slots are reset")).map(str::to_owned);
         line.unwrap_or_else(|| panic!("{answer:#?}"))
     };
-    // By the page map, where the kernel can be asked about it: Linux 6.7 and later.
+    // By the page map, if the kernel supports that: Linux 6.7 and later.
     assert_eq!(log_of("0"), log_of("1"));
 }
 
 #[test]
 pub(crate) fn neither_a_child_nor_the_daemon_holds_what_belljar_inherited() {
     let user = Ordinary::new(Terminal::with_daemon());
-    // As a shell does that runs one command at a time: descriptor 9 is a file with a lock, which
-    // belljar inherits.
+    // Like a shell with one command at a time: descriptor 9 is a file with a lock, which belljar
+    // inherits.
     let locked = |arguments: &[&str]| {
         let mut shell = Command::new("sh");
         shell.args(["-c", "exec 9>lock; flock --nonblock 9 || exit 9; \"$0\" \"$@\""]).arg(&user.program);
@@ -274,7 +272,7 @@ pub(crate) fn a_child_that_stops_its_supervisor_is_ended_with_belljar_all_the_sa
     struck.assert_gone();
 }
 
-/// What a child that strikes at its supervisor leaves.
+/// The processes left by a child that attacks its supervisor.
 struct Struck {
     pids: Vec<u32>,
 }
@@ -307,7 +305,7 @@ fn strike(user: &Ordinary, server: &mut Server, signal: &str) -> Struck {
     }
 }
 
-/// The dead that a process has not buried.
+/// The zombies of a process.
 fn dead_children_of(parent: u32) -> Vec<u32> {
     let entries = fs::read_dir("/proc").unwrap().filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
     let is_dead = |pid: &u32| {

@@ -19,11 +19,11 @@ use crate::{
     support::{Answer, Terminal, belljar},
 };
 
-/// More than anything takes that works, also on a busy machine.
+/// More than anything working takes, even on a busy machine.
 const AMPLE: Duration = Duration::from_secs(60);
 
 /// Schemas that a child can send and that would keep a validator busy, or fill its memory; and a
-/// script's argument that sets it off.
+/// script's argument that triggers it.
 fn attacks() -> Vec<(&'static str, Value, &'static str)> {
     let mut folded = Map::new();
     for level in 0..40 {
@@ -47,7 +47,7 @@ fn attacks() -> Vec<(&'static str, Value, &'static str)> {
         (
             "alike",
             json!({ "properties": { "a": { "uniqueItems": true } } }),
-            // Arrays are hashed by what is in them, and in these there is nothing.
+            // Arrays are hashed by their contents, and these are empty.
             "Array.from({ length: 1e4 }, (_, n) => Array.from({ length: 14 }, (_, bit) => n >> bit & 1 ? [] : [[]]))",
         ),
         (
@@ -58,7 +58,7 @@ fn attacks() -> Vec<(&'static str, Value, &'static str)> {
     ]
 }
 
-/// A tool for each schema, and one that asks for nothing.
+/// A tool for each schema, and one without requirements.
 fn tools() -> Value {
     let tool = |name: &str, schema: &Value| json!({ "name": name, "inputSchema": schema });
     let hostile = attacks().into_iter().map(|(name, schema, _)| tool(name, &schema));
@@ -100,7 +100,7 @@ impl Workers {
     }
 }
 
-/// The processes whose command line, its words separated by spaces, is such.
+/// The processes with this command line, its words separated by spaces.
 fn processes(is_such: impl Fn(&str) -> bool) -> BTreeSet<u32> {
     let entries = std::fs::read_dir("/proc").unwrap().flatten();
     let such = entries.filter_map(|entry| {
@@ -115,7 +115,7 @@ fn value(outcome: Outcome) -> Value {
     outcome.result.unwrap_or_else(|error| panic!("{error:#?}")).to_value().unwrap()
 }
 
-/// On a runtime of one thread, so that a check in place would hold up everything.
+/// On a single-threaded runtime, so that a check in place would block everything.
 #[test]
 pub(crate) fn a_schema_that_is_costly_holds_up_nothing_and_its_call_goes_on_unchecked() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -156,7 +156,7 @@ pub(crate) async fn what_a_worker_checks_is_refused_in_the_same_words_and_a_lost
         assert!(message.as_str().unwrap().contains(expected), "{message}");
         let admitted = run(&gateway, "return await box.rows({ rows: Array(20000).fill('a') })").await;
         assert_eq!(value(admitted), json!({ "called": "rows" }));
-        // The one worker is warm; it is lost as if the system had taken it.
+        // The only worker is warm; it is killed as if by the system.
         let running = workers.running();
         assert_eq!(running.len(), 1, "{running:?}");
         for pid in running {
@@ -229,7 +229,7 @@ pub(crate) fn a_signal_ends_a_process_whose_worker_checks_and_the_worker_too() {
     let config = config(&terminal);
     let mut command = terminal.command(&["run", "--json", "--config", &config, "--code", ATTACK]);
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    // The worker is told its parent's number.
+    // The worker is told its parent's pid.
     let role = format!(" __check {} ", child.id());
     let worker = loop {
         if let Some(worker) = processes(|command| command.contains(&role)).first() {

@@ -1,5 +1,5 @@
-//! The second wall: scripts in a confined process of belljar's own. All that holds within one
-//! process holds here too, and the end of that process is the end of its runs alone.
+//! The second wall: scripts in a confined process of belljar. Everything that holds within one
+//! process holds here too, and when that process ends only its runs end.
 
 use std::{sync::Arc, time::Duration};
 
@@ -44,10 +44,10 @@ fn kind(outcome: &Outcome) -> ErrorKind {
     outcome.result.as_ref().expect_err("it fails").kind
 }
 
-/// What no run can have the same twice.
+/// What differs between runs.
 fn timeless(mut outcome: Outcome) -> Outcome {
     (outcome.usage.wall_ms, outcome.usage.guest_ms, outcome.usage.wait_ms) = (None, None, None);
-    // How many answers were there at once depends on when they came.
+    // How many answers were there at once depends on their arrival.
     outcome.usage.peak_held_bytes = None;
     for call in &mut outcome.calls {
         call.ms = 0.0;
@@ -55,7 +55,7 @@ fn timeless(mut outcome: Outcome) -> Outcome {
     outcome
 }
 
-/// Scripts of every kind, with what they use of tools, errors and limits.
+/// Scripts of every kind, with their use of tools, errors and limits.
 const SCRIPTS: &[&str] = &[
     "1 + 1",
     "const all = await Promise.all([1, 2, 3].map(i => box.add({ a: i, b: i }))); console.log('done', all); return all",
@@ -84,7 +84,7 @@ pub(crate) async fn an_outcome_is_the_same_within_the_process_and_apart_from_it(
         let limits = Limits { timeout: Duration::from_secs(20), fuel: 5_000_000_000, ..Limits::default() };
         let program = Program::new(*source).with_seed([7; 32]);
         let there = run_with(&apart, program.clone(), &limits, tools()).await;
-        // Which of several answers comes first is up to the threads of either process.
+        // Which of several answers comes first depends on the threads of either process.
         let program = program.with_order(there.order.clone());
         let here = support::sandbox().run(program).limits(&limits).tools(Arc::new(tools())).await;
         assert_eq!(timeless(there), timeless(here), "{source}");
@@ -146,7 +146,7 @@ pub(crate) async fn a_recorded_run_is_repeated_in_the_other_process_and_what_dif
         assert_eq!((replay.result, replay.logs, replay.calls), (run.result, run.logs, run.calls), "{source}");
     }
 
-    // Whatever is said of a recording here is said there.
+    // What applies to a recording made here applies to one made there.
     let (_, recording) = recorded("console.log('a'); return (await box.echo({ n: 1 })).n").await;
     let mut other = recording.start().clone();
     other.source = other.source.replace("n: 1", "n: 2");
@@ -181,7 +181,7 @@ pub(crate) async fn a_recorded_run_is_repeated_in_the_other_process_and_what_dif
         let there = apart.replay(recording, ceiling).await.unwrap_err().to_string();
         assert!(there.contains(why), "{there}");
         let here = support::sandbox().replay(recording, ceiling).await.unwrap_err().to_string();
-        // How long it took is in the one that is of time.
+        // The duration is only in the one about time.
         assert!(there == here || why.contains("compute"), "{there}\n{here}");
     }
 
@@ -206,7 +206,7 @@ pub(crate) async fn every_limit_holds_in_the_other_process() {
         let outcome = run_with(&apart, Program::new(source), &small, tools()).await;
         assert_eq!(kind(&outcome), expected, "{source}: {outcome:#?}");
     }
-    // Only these end by time, so that no other limit has to be faster than a busy machine.
+    // Only these end by time, so that no other limit depends on a busy machine.
     let hasty = Limits {
         fuel: u64::MAX / 2,
         timeout: Duration::from_millis(500),
@@ -237,7 +237,7 @@ pub(crate) async fn a_thousand_runs_go_through_one_process() {
     assert_eq!(threads_and_files(pid).1, 0, "no descriptor is left to be opened");
 }
 
-/// The threads of a process, and how many descriptors it may have.
+/// The threads of a process, and its limit on descriptors.
 fn threads_and_files(pid: u32) -> (usize, u64) {
     let threads = std::fs::read_dir(format!("/proc/{pid}/task")).unwrap().count();
     let limits = std::fs::read_to_string(format!("/proc/{pid}/limits")).unwrap();
@@ -259,14 +259,13 @@ pub(crate) async fn every_thread_of_the_engines_process_is_behind_the_walls() {
         seen += 1;
     }
     assert!(seen >= 3, "{seen} threads");
-    // Its pipes, what tokio waits with, and what slots are reset by: no file that can be read, no
-    // socket.
+    // Its pipes, tokio's handles, and the one for resetting slots: no readable file, no socket.
     for file in std::fs::read_dir(format!("/proc/{pid}/fd")).unwrap() {
         let target = std::fs::read_link(file.unwrap().path()).unwrap();
         let target = target.to_str().unwrap();
         let is_known = ["pipe:", "anon_inode:[event", "/memfd:"].iter().any(|known| target.starts_with(known))
             || target == format!("/proc/{pid}/pagemap")
-            // With these, tokio hears of signals, of which none is handled here.
+            // With these, tokio receives signals, none of which is handled here.
             || target.starts_with("socket:");
         assert!(is_known, "{target}");
     }
@@ -311,8 +310,8 @@ pub(crate) async fn a_process_that_ends_again_and_again_is_not_started_without_e
         let pid = apart.pid().unwrap();
         kill(pid);
         assert!(is_gone_within(pid, MOMENT));
-        // Until the end is noticed, a run may still be given to the one that is gone; it ends as
-        // internal then.
+        // Until the end is noticed, a run may still be given to the dead process; it then ends as
+        // internal.
         while apart.pid().is_some() {
             tokio::task::yield_now().await;
         }
@@ -348,7 +347,7 @@ pub(crate) async fn a_cancelled_run_ends_in_the_other_process_and_keeps_what_it_
     assert_eq!(kind(&outcome), ErrorKind::Cancelled);
     assert_eq!(outcome.logs.len(), 1);
     assert_eq!(outcome.calls.len(), 1);
-    // The one slot is free again.
+    // The only slot is free again.
     assert_eq!(value(&run(&apart, "return 1").await), 1);
 }
 
@@ -400,7 +399,7 @@ pub(crate) async fn clients_take_turns_in_the_other_process_too() {
         let program = Program::new(source).with_client(client);
         async { run_with(&apart, program, &Limits::default(), tools()).await }
     });
-    // One runs and two wait, so one is sent away: of the client that has most in the queue.
+    // One runs and two wait, so one is rejected: of the client with the most in the queue.
     let ends = futures::future::join_all(begun).await;
     assert!(ends.last().is_some_and(Outcome::is_ok));
     let busy: Vec<_> = ends.iter().filter(|end| !end.is_ok()).map(kind).collect();
@@ -478,7 +477,7 @@ pub(crate) fn runs_of_every_command_are_in_the_confined_process_where_the_config
     let answer = terminal.belljar(&["run", "--config", config, "--json", "--code", code]);
     assert_eq!(answer.code, 0, "{answer:#?}");
     assert_eq!(answer.json()["value"], true, "{answer:#?}");
-    // And what repeats them.
+    // And its repeats.
     let code = "console.log(Math.random()); return await demo.list_projects({})";
     let run = terminal.belljar(&["run", "--config", config, "--json", "--code", code, "--record", "run.belljar"]);
     let replay = terminal.belljar(&["replay", "run.belljar", "--config", config, "--json"]);
@@ -502,7 +501,7 @@ pub(crate) async fn one_engine_type_serves_both_ways() {
 #[test]
 pub(crate) fn a_configured_server_is_walled_in_and_cannot_reach_the_daemon() {
     let terminal = Terminal::with_daemon();
-    // It is kept where the walls let it be read from, and lists the folder of the daemon's socket.
+    // It is kept where the walls allow reading it, and lists the folder of the daemon's socket.
     let script = terminal.file(
         "server.py",
         r#"

@@ -1,5 +1,5 @@
-//! What a run makes two processes hold, where scripts have one of their own, and what that process
-//! can take: the second wall's part of `holdings`.
+//! What a run makes two processes hold, if scripts have their own process, and what that process
+//! can use: the second wall's part of `holdings`.
 
 use std::{process::Command, sync::Arc, time::Duration};
 
@@ -27,7 +27,7 @@ fn value(outcome: &Outcome) -> Value {
     outcome.result.as_ref().unwrap_or_else(|error| panic!("{error:#?}")).to_value().unwrap()
 }
 
-/// The most bytes that a process has had in memory.
+/// The peak memory of a process.
 fn peak(process: &str) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
@@ -48,7 +48,7 @@ require("node:readline").createInterface({ input: process.stdin }).on("line", (l
 
 #[test]
 pub(crate) fn answers_that_pile_up_stay_within_the_budget_on_both_sides_of_the_pipe() {
-    // Other tests of this process take memory as they please: so it is measured in one of its own.
+    // Other tests of this process use memory, so it is measured in its own process.
     let alone = Command::new(std::env::current_exe().unwrap())
         .args(["hostile::second_wall_memory::answers_pile_up", "--exact", "--ignored", "--nocapture"])
         .output()
@@ -140,14 +140,15 @@ pub(crate) async fn the_system_bounds_the_memory_of_the_engines_process() {
     let limits = std::fs::read_to_string(format!("/proc/{pid}/limits")).unwrap();
     let mapped = limits.lines().find(|line| line.starts_with("Max data size")).unwrap();
     let mapped: u64 = mapped.split_whitespace().nth(3).unwrap().parse().unwrap();
-    // A run may have 4 GiB whatever `live_memory` says, and every slot keeps what its last run had.
+    // A run may have 4 GiB whatever `live_memory` says, and every slot keeps the memory of its last
+    // run.
     assert!((8 << 30..12 << 30).contains(&mapped), "{mapped}");
     match engine.memory_bound().expect("there is a process") {
         MemoryBound::Group { max } => assert!((4 << 30..6 << 30).contains(&max.as_u64()), "{max}"),
         MemoryBound::Mapped { max, reason } => assert!(max.as_u64() == mapped && !reason.is_empty(), "{max}: {reason}"),
         other => panic!("{other:?}"),
     }
-    // Runs that take all that they may go through all of its slots, twice.
+    // Runs with maximum memory use go through all of its slots, twice.
     let hoard = "const all = []; for (;;) all.push('x'.repeat(1000) + all.length)";
     let runs = (0..16).map(|_| {
         let engine = engine.clone();

@@ -1,4 +1,4 @@
-//! Secrets of the configuration that somebody else says aloud: line 116 of the catalogue.
+//! Secrets of the configuration that servers repeat: line 116 of the catalogue.
 
 use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},
@@ -14,21 +14,21 @@ use crate::{
     support::Terminal,
 };
 
-/// A secret that no form of writing leaves as it is.
+/// A secret that every way of writing changes.
 const SECRET: &str = "sesame/öffne dich+42";
 
-/// How programs and protocols write it, each written down here.
+/// The ways in which programs and protocols write it, each written out here.
 const FORMS: [&str; 6] = [
     "sesame/öffne dich+42",
     "sesame%2F%C3%B6ffne%20dich%2B42",
     "sesame%2f%c3%b6ffne%20dich%2b42",
     "sesame%2F%C3%B6ffne+dich%2B42",
-    // "SECRET", and what is left of it in "u:SECRET", in base64.
+    // "SECRET", and its part of "u:SECRET", in base64.
     "c2VzYW1lL8O2ZmZuZSBkaWNoKzQy",
     "zZXNhbWUvw7ZmZm5lIGRpY2grND",
 ];
 
-/// A server that says its environment: when it starts, in answers, in errors, and when it is told
+/// A server that prints its environment: when it starts, in answers, in errors, and when it is told
 /// to die.
 const CHILD: &str = r#"
 const secret = process.env.API_TOKEN;
@@ -88,7 +88,7 @@ fn echo() -> String {
                 if let Some(bytes) = line.to_lowercase().strip_prefix("content-length:") {
                     length = bytes.trim().parse().unwrap();
                 }
-                // What is long and tells nothing would push the rest out.
+                // A long text without information would displace the rest.
                 if ["post", "get", "authorization", "x-key"].iter().any(|part| line.to_lowercase().starts_with(part)) {
                     head += &line;
                 }
@@ -98,7 +98,7 @@ fn echo() -> String {
                 "HTTP/1.1 418 No\r\ncontent-type: text/plain\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{head}",
                 head.len()
             );
-            // Whoever hangs up has heard enough.
+            // The client may have hung up.
             let _ = stream.write_all(answer.as_bytes());
         }
     });

@@ -67,7 +67,7 @@ pub(crate) async fn a_full_stack_that_is_caught_is_no_way_around_another_limit()
         .await;
 }
 
-/// Source texts that nest: what is repeated before, and after, a `1`.
+/// Nested source texts: what is repeated before, and after, a `1`.
 const NESTED: [(&str, &str); 8] =
     [("[", "]"), ("{a:", "}"), ("(", ")"), ("`${", "}`"), ("!", ""), ("new ", ""), ("x=>", ""), ("1?", ":1")];
 
@@ -79,7 +79,7 @@ pub(crate) async fn a_source_that_nests_deep_never_ends_the_host() {
             let source = format!("({}1{})", open.repeat(depth), close.repeat(depth));
             arena.attack(&row(40, source, Stack), &limits()).await;
         }
-        // A thousand levels may be too many or not; either is said.
+        // A thousand levels may be too many or not; either is reported.
         let source = format!("({}1{})", open.repeat(1_000), close.repeat(1_000));
         let outcome = arena.run(&source, &limits()).await;
         if let Err(error) = outcome.result {

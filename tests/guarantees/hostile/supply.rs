@@ -1,4 +1,4 @@
-//! What belljar is built from and tested with is what was reviewed: each fetched file goes by its
+//! belljar is built from and tested with reviewed files: each fetched file is identified by its
 //! digest.
 
 use std::{path::Path, process::Command};
@@ -36,7 +36,7 @@ pub(crate) fn every_package_that_is_fetched_goes_by_its_digest() {
     }
 }
 
-/// Cargo names a crate of another place by its whole path, and the compiler puts that name into
+/// Cargo names a crate in another place by its whole path, and the compiler puts that name into
 /// every symbol. `scripts/same-guest` builds the component twice and compares, which takes minutes.
 #[test]
 fn no_crate_of_the_interpreter_is_named_by_where_it_was_built() {

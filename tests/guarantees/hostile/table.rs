@@ -1,4 +1,5 @@
-//! The catalogue as a table: held against SECURITY.md, and printed with what each attack got.
+//! The catalogue as a table: compared with SECURITY.md, and printed with the results of each
+//! attack.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -15,7 +16,7 @@ use crate::support::repository;
 
 /// The lines of the catalogue.
 const LINES: u8 = 124;
-/// No cell of a table in a document is wider than this.
+/// The widest cell of a table in a document.
 const WIDTH: usize = 200;
 /// Where the table stands in SECURITY.md.
 const BEGIN: &str = "<!-- the catalogue: BELLJAR_ACCEPT=1 writes it anew -->\n";
@@ -66,7 +67,8 @@ fn short(name: &str) -> &str {
     name.rsplit("::").next().unwrap_or(name).trim()
 }
 
-/// Runs every test of the catalogue, and prints what each attack got: `scripts/hostile-table`.
+/// Runs every test of the catalogue, and prints the results of each attack:
+/// `scripts/hostile-table`.
 #[test]
 #[ignore = "prints a table, of what the other tests do anyway"]
 fn prints_attack_expected_got_and_milliseconds() {
@@ -92,12 +94,12 @@ fn prints_attack_expected_got_and_milliseconds() {
         failed.extend(broken.iter().copied());
         let (got, time) = match seen.get(line) {
             _ if !broken.is_empty() => (format!("**failed**: {}", broken.join(", ")), Duration::ZERO),
-            // What was seen of runs, and how long those took by themselves.
+            // What was observed of runs, and their own durations.
             Some(seen) => {
                 let got: Vec<String> = seen.got.iter().map(|(got, count)| format!("{got} × {count}")).collect();
                 (got.join(", "), seen.time / u32::try_from(seen.got.values().sum::<usize>()).unwrap_or(1).max(1))
             }
-            // The test asserts what it is, and keeps nothing of it.
+            // The test asserts its result, and keeps none.
             None => ("as expected".to_owned(), of_tests().map(|(_, (_, time))| *time).sum()),
         };
         println!("| {line} | {attack} | {expected} | {got} | {:.1} |", time.as_secs_f64() * 1e3);

@@ -1,4 +1,4 @@
-//! Texts that act on their reader, hide from one, or pass for belljar's own words: line 121 of the
+//! Texts that affect their reader, are hidden, or pass for belljar's own words: line 121 of the
 //! catalogue, over every way by which a text of a script, a child or a client leaves belljar.
 
 use std::io::Write as _;
@@ -11,7 +11,7 @@ use crate::{
     support::{Answer, Terminal, on_a_terminal},
 };
 
-/// One character of each class, written down here and not taken from belljar's own list.
+/// One character of each class, written out here and not taken from belljar's own list.
 const CLASSES: [(&str, char); 30] = [
     ("a bell", '\u{7}'),
     ("a backspace", '\u{8}'),
@@ -45,7 +45,7 @@ const CLASSES: [(&str, char); 30] = [
     ("a supplementary variation selector", '\u{e0100}'),
 ];
 
-/// What lines of belljar's own begin with, on a terminal, in a log, or before a model.
+/// How belljar's own lines begin, on a terminal, in a log, or before a model.
 const FORGED: [&str; 9] = [
     "hint: forged",
     "error: forged",
@@ -93,8 +93,8 @@ process.stdin.on("data", (data) => {
 });
 "#;
 
-/// A child that says it everywhere, one that says it and dies, and one that is called so as far as
-/// a configuration allows that.
+/// A child that uses it everywhere, one that uses it and dies, and one with it in its name as far
+/// as a configuration allows that.
 fn servers(terminal: &Terminal) -> Value {
     let child = terminal.file("child.js", format!("const nasty = {};\n{CHILD}", Value::from(nasty())));
     json!({
@@ -104,7 +104,7 @@ fn servers(terminal: &Terminal) -> Value {
     })
 }
 
-/// Nothing of it acts or hides, and none of it begins a line.
+/// None of it acts or hides, and none of it begins a line.
 fn assert_tame(text: &str, context: &str) {
     for (class, character) in CLASSES {
         assert!(!text.contains(character), "{context}: {class} is raw in {text:?}");
@@ -196,7 +196,7 @@ pub(crate) fn what_a_client_says_acts_on_no_log() {
     assert_tame(&answer.stdout, "stdout");
     assert_eq!(answer.stderr.lines().filter(|line| line.contains("asked")).count(), 1, "{answer:#?}");
 
-    // On a terminal the log has colours, and they are belljar's.
+    // On a terminal the log has colours, which come from belljar.
     let mut command = terminal.command(&arguments);
     let shown = on_a_terminal(command.env_remove("NO_COLOR"), "").stdout;
     assert!(shown.contains("\u{1b}[") && !shown.contains("\u{1b}[8m"), "{shown:?}");

@@ -1,5 +1,5 @@
-//! Children to which trust could be given too easily: what they say of themselves, ask of users,
-//! and make of keys and addresses.
+//! Children that could be trusted too easily: with what they claim, ask of users, and make of keys
+//! and addresses.
 
 use belljar_testkit::authority::{Authority, Flaw};
 use serde_json::{Value, json};
@@ -12,8 +12,8 @@ use crate::{
     support::{Answer, Terminal},
 };
 
-/// Asks for a call of a tool that says that it changes nothing, with ten retries. Gives the answer,
-/// and how often it was called.
+/// Requests a call of a tool that claims to change nothing, with ten retries. Returns the answer,
+/// and how many times it was called.
 fn ask_liar(intent: &str, server: &str) -> (Answer, usize) {
     let terminal = Terminal::new();
     let calls = terminal.folder.path().join("calls");
@@ -39,7 +39,7 @@ pub(crate) fn a_tool_that_only_calls_itself_harmless_is_neither_queried_nor_trie
     }
     let (answer, calls) = ask_liar("EXECUTE", "");
     assert_eq!((kind(&answer), calls), (json!("MCP_ERROR"), 1), "{answer:#?}");
-    // The owner's word stands over what a trusted server says, too.
+    // The owner's word overrides even a trusted server.
     let (answer, calls) = ask_liar("QUERY", "trust_hints = true\neffects = { drop_table = 'mutating' }");
     assert_eq!((kind(&answer), calls), (json!("PERMISSION"), 0), "{answer:#?}");
 }
@@ -70,7 +70,7 @@ pub(crate) fn a_secret_in_any_part_of_an_open_url_is_not_sent() {
 
 #[test]
 pub(crate) fn a_login_is_not_led_into_the_private_network() {
-    // It serves on threads of its own while the program runs.
+    // It serves on its own threads while the program runs.
     let runtime = Runtime::new().unwrap();
     let authority = runtime.block_on(Authority::serve(Flaw::RegistrationInside, 3_600)).unwrap();
     let terminal = Terminal::new();
@@ -187,7 +187,7 @@ pub(crate) fn what_a_child_asks_is_asked_in_its_own_name_and_only_as_its_owner_a
     let [(as_usual, to_the_user), (of_nothing, none), (of_the_model, to_the_model)] = seen.as_slice() else {
         panic!("{seen:#?}");
     };
-    // The user may be asked, by a form that says who asks; the client has declared no pages.
+    // The user may be asked, by a form that names the asker; the client has declared no pages.
     assert_eq!(*as_usual, json!([-32601, -32602, -32601, "accept"]), "{to_the_user:#?}");
     let [question] = to_the_user.as_slice() else { panic!("{to_the_user:#?}") };
     assert_eq!(

@@ -1,5 +1,5 @@
-//! Values that are awkward to carry: lines 72 to 79 of the catalogue, as far as modules `values`
-//! and `numbers` do not hold them.
+//! Values that are awkward to carry: lines 72 to 79 of the catalogue, except those in modules
+//! `values` and `numbers`.
 
 use belljar_model::{ByteSize, ErrorKind, Limits};
 use serde_json::json;
@@ -61,8 +61,8 @@ pub(crate) async fn a_value_over_its_limit_is_refused_with_the_size_it_has_and_n
         (79, "return 'x'.repeat(262143)"),
         (79, "return Array(200000).fill(1)"),
     ] {
-        // What was too large is said, and nothing of it is handed on that could be taken for the
-        // whole.
+        // An overlarge value is reported, and no part of it is passed on that could be taken for
+        // the whole.
         let outcome = arena.run(source, &limits).await;
         assert_eq!(outcome.usage.output_bytes, 0, "{source}");
         arena.attack(&row(line, source, output()), &limits).await;

@@ -1,5 +1,5 @@
-//! What a stranger puts where belljar looks: files in a cloned repository, folders and files that
-//! another user made or may write.
+//! What a stranger puts where belljar looks: files in a cloned repository, and folders and files
+//! that another user made or may write.
 
 use std::{
     fs,
@@ -16,8 +16,8 @@ use crate::{
     support::{Answer, Terminal, belljar, on_a_terminal},
 };
 
-/// A repository that somebody cloned, with a file for every client; each of its servers would make
-/// the file `pwned` beside it.
+/// A cloned repository, with a file for every client; each of its servers would create the file
+/// `pwned` beside it.
 fn cloned(terminal: &Terminal) -> PathBuf {
     let folder = terminal.folder.path().join("cloned");
     let script = format!(": > {}/pwned", folder.display());
@@ -63,13 +63,13 @@ pub(crate) fn import_takes_nothing_of_the_current_folder_unasked() {
         let text = written(&terminal);
         assert!(text.contains("[servers.mine]") && !text.contains("bash"), "{arguments:?}: {text}");
     }
-    // The next command anywhere starts nothing of it.
+    // The next command anywhere starts nothing from it.
     let servers = terminal.belljar(&["servers", "--json"]).json();
     let names: Vec<&Value> = servers["servers"].as_array().unwrap().iter().map(|server| &server["name"]).collect();
     assert_eq!(names, ["mine"], "{servers:#}");
     assert!(!folder.join("pwned").exists());
 
-    // Each file is named with the command that takes it, which does.
+    // Each file is named with the command that imports it, which does.
     let answer = belljar(&["import"]);
     for file in [".mcp.json", ".cursor/mcp.json", ".vscode/mcp.json"] {
         assert!(answer.stderr.contains(&format!("belljar import --from {file} --write")), "{file}: {answer:#?}");
@@ -136,7 +136,7 @@ pub(crate) fn a_person_is_asked_of_each_file_of_the_current_folder_and_only_yes_
     }
 }
 
-/// Whether tests run as root, who alone can give files away, and whom a mode keeps from nothing.
+/// Whether tests run as root, who alone can give files away, and whom a mode does not stop.
 fn is_root() -> bool {
     fs::metadata(Terminal::new().folder.path()).unwrap().uid() == 0
 }
@@ -145,7 +145,7 @@ fn mode(path: &Path, mode: u32) {
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
 }
 
-/// A configuration whose only server would make the file `pwned`.
+/// A configuration whose only server would create the file `pwned`.
 fn planted(terminal: &Terminal) -> (PathBuf, PathBuf) {
     let pwned = terminal.folder.path().join("pwned");
     let text = format!("[servers.planted]\ncommand = 'sh'\nargs = ['-c', ': > {}']\n", pwned.display());
@@ -194,7 +194,7 @@ pub(crate) fn a_configuration_that_another_user_may_write_starts_nothing() {
             assert!(fix.lines().next().unwrap().contains(wrong), "{arguments:?}: {answer:#?}");
             assert!(!pwned.exists(), "{arguments:?} has started a program");
         }
-        // What is said is what helps.
+        // The suggested command fixes it.
         let said = terminal.belljar(&["servers", "--config", file]).stderr;
         let fix = format!("chmod {}", said.split("chmod ").nth(1).unwrap().lines().next().unwrap());
         assert!(Command::new("sh").args(["-c", &fix]).status().unwrap().success(), "{fix}");
@@ -205,8 +205,8 @@ pub(crate) fn a_configuration_that_another_user_may_write_starts_nothing() {
 
 #[test]
 pub(crate) fn a_configuration_of_another_user_starts_nothing() {
-    // Only root can give a file away; whoever is not root has a folder of root's in which nobody
-    // else can write, and which is believed.
+    // Only root can give a file away; other users use a folder of root's in which nobody else can
+    // write, and which is trusted.
     if !is_root() {
         let answer = Terminal::new().belljar(&["servers", "--config", "/etc/hostname"]);
         assert!(!answer.stderr.contains("belongs to user"), "{answer:#?}");
@@ -240,7 +240,7 @@ pub(crate) fn a_file_of_variables_that_another_user_may_write_is_refused() {
     assert!(!answer.stderr.contains("evil.so"), "{answer:#?}");
 }
 
-/// What is in a folder and below it, sockets left out.
+/// The contents of a folder and below it, without sockets.
 fn below(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -251,7 +251,7 @@ fn below(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// A command under another umask. The shell is there for nothing else.
+/// A command under another umask, which the shell sets.
 fn under(umask: &str, shell: &Shell, arguments: &[&str]) -> Answer {
     let plain = shell.command(arguments);
     let mut command = Command::new("sh");
@@ -270,8 +270,8 @@ pub(crate) fn what_belljar_writes_is_its_owners_alone_whatever_the_umask_is() {
     for umask in ["0", "0777", "0277"] {
         let shell = Shell::new(&echo());
         let home = shell.terminal.folder.path();
-        // A server whose results teach a shape, a list on disk, a log, a socket, and a
-        // configuration with its copy.
+        // A server with a learned shape, a list on disk, a log, a socket, and a configuration with
+        // its copy.
         for _ in 0..2 {
             let answer = under(umask, &shell, &["call", "kid.echo", "--input", "{\"text\": \"x\"}", "--json"]);
             assert_eq!(answer.json()["ok"], true, "{umask}: {answer:#?}");
@@ -321,7 +321,7 @@ pub(crate) fn a_strangers_folder_in_the_daemons_place_stops_no_command() {
     mode(&temporary, 0o1777);
     let user = fs::metadata(home).unwrap().uid();
     let place = temporary.join(format!("belljar-{user}"));
-    // Somebody was faster than we. Who is not root can give nothing away, and finds a folder that
+    // Somebody was faster. A user other than root can give nothing away, and finds a folder that
     // others may enter.
     fs::create_dir(&place).unwrap();
     mode(&place, 0o777);
@@ -341,7 +341,7 @@ pub(crate) fn a_strangers_folder_in_the_daemons_place_stops_no_command() {
     let instead = home.join(".local/state/belljar/run");
     assert_eq!(answer.stderr.matches(reason).count(), 1, "{answer:#?}");
     assert!(answer.stderr.contains(&format!("the daemon's socket is in {} instead", instead.display())), "{answer:#?}");
-    // The next command finds the same daemon, and quiet ones hear nothing.
+    // The next command finds the same daemon, and quiet ones show nothing.
     let first = run(&mut without_runtime(&["daemon", "status", "--json"])).json();
     assert!(first["socket"].as_str().unwrap().starts_with(instead.to_str().unwrap()), "{first:#}");
     let quiet = run(&mut without_runtime(&[&call[..], &["--quiet"]].concat()));
