@@ -1,5 +1,5 @@
-//! A client of `belljar serve --http` by hand, in the revision without sessions, and many of them
-//! at once.
+//! A raw client of `belljar serve --http`, in the revision without sessions, and many of them at
+//! once.
 
 use std::{
     io,
@@ -16,16 +16,16 @@ use tokio::{
     time::sleep,
 };
 
-/// Where a server is, and who asks.
+/// The address of a server, and the client's token.
 #[derive(Debug, Clone)]
 pub struct Endpoint {
     /// Its address.
     pub address: SocketAddr,
-    /// A token that is good for runs.
+    /// A token with the scope for runs.
     pub token: String,
 }
 
-/// One connection, which is used again and again.
+/// One connection, which is reused.
 #[derive(Debug)]
 pub struct Connection {
     endpoint: Endpoint,
@@ -34,15 +34,15 @@ pub struct Connection {
     id: u64,
 }
 
-/// What came of many clients at once.
+/// The result of many clients at once.
 #[derive(Debug, Default)]
 pub struct Load {
-    /// How long each run took that was answered, from when it was first asked for.
+    /// How long each answered run took, from its first request.
     pub answered: Vec<Duration>,
-    /// How often a client was told that belljar is busy or has too many requests open, waited as
-    /// long as it was told, and asked again.
+    /// How many times a client was told that belljar is busy or has too many requests open, waited
+    /// as told, and asked again.
     pub busy: u64,
-    /// What else came.
+    /// Other answers.
     pub lost: Vec<String>,
 }
 
@@ -50,7 +50,7 @@ impl Endpoint {
     /// Connects.
     ///
     /// # Errors
-    /// The system's.
+    /// The system's error.
     pub async fn connect(&self) -> io::Result<Connection> {
         let stream = TcpStream::connect(self.address).await?;
         stream.set_nodelay(true)?;
@@ -62,7 +62,7 @@ impl Connection {
     /// The outcome of a script.
     ///
     /// # Errors
-    /// The connection's, or an answer that cannot be understood.
+    /// The connection's error, or an answer that cannot be understood.
     pub async fn run(&mut self, code: &str) -> io::Result<Value> {
         self.id += 1;
         let meta = json!({
@@ -151,7 +151,7 @@ impl Connection {
 }
 
 /// Has `clients` at once make `runs` each, one after the other; one that loses a run stops. `code`
-/// gives a script and the value that it must give.
+/// gives a script and its expected value.
 pub async fn load(
     endpoint: &Endpoint,
     clients: usize,
@@ -218,7 +218,7 @@ async fn one(
     }
 }
 
-/// The time within which so many of a hundred were answered.
+/// The time within which so many percent were answered.
 pub fn percentile(sorted: &[Duration], of_hundred: usize) -> Duration {
     let at = (sorted.len() * of_hundred / 100).min(sorted.len().saturating_sub(1));
     sorted.get(at).copied().unwrap_or_default()

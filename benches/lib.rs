@@ -1,5 +1,5 @@
-//! What belongs to the benches, and to a test that repeats one of them in small. What measures
-//! share is in `crates/measures`.
+//! Code that the benches share with a test that repeats one of them on a small scale. What
+//! measurements share is in `crates/measures`.
 
 #![forbid(unsafe_code)]
 

@@ -1,5 +1,4 @@
-//! Very many short runs of every kind, one after the other and beside each other, while the process
-//! is watched.
+//! Very many short runs of every kind, sequential and concurrent, while the process is watched.
 
 use std::{
     io,
@@ -23,7 +22,7 @@ const AT_ONCE: u64 = 4;
 pub struct Sample {
     /// Runs that have ended.
     pub runs: u64,
-    /// How long the last of them took, since the sample before.
+    /// How long the last of them took, since the previous sample.
     pub elapsed: Duration,
     /// Bytes of memory that are resident.
     pub resident_bytes: u64,
@@ -31,7 +30,7 @@ pub struct Sample {
     pub descriptors: usize,
 }
 
-/// A kind of run: what it is called, its source, how it must end, and under which limits.
+/// A kind of run: its name, its source, its expected end, and its limits.
 struct Kind {
     name: &'static str,
     source: &'static str,
@@ -89,13 +88,13 @@ fn all() -> Vec<Kind> {
     ]
 }
 
-/// Makes `runs` runs, in turn of each kind, and tells of the process after each `every` of them.
+/// Makes `runs` runs, of each kind in turn, and reports on the process after each `every` of them.
 ///
 /// # Errors
 /// The process cannot be watched: there is no `/proc`.
 ///
 /// # Panics
-/// A run ended in another way than its kind must.
+/// A run ended differently than its kind must.
 pub async fn soak(sandbox: &Arc<Sandbox>, runs: u64, every: u64, mut told: impl FnMut(Sample)) -> io::Result<()> {
     let (kinds, tools) = (Arc::new(all()), two_tools());
     let mut done = 0;
@@ -131,7 +130,7 @@ async fn one(sandbox: &Sandbox, kinds: &[Kind], tools: &Arc<dyn Tools>, number: 
         let limits = Limits::default();
         let mut run =
             sandbox.run(Program::new("await box.wait({})")).limits(&limits).tools(tools.clone()).into_future();
-        // As far as it goes without waiting; then nobody wants it any more.
+        // As far as it gets without waiting; then it is dropped.
         assert!((&mut run).now_or_never().is_none(), "a call of 50 ms has an answer at once");
         return;
     };

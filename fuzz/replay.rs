@@ -1,5 +1,4 @@
-//! Replays what fuzzing keeps, in ordinary tests. Included by path, so that the places that need it
-//! share it.
+//! Replays the fuzzing corpus in ordinary tests. Included by path, so that several crates share it.
 
 use std::{fs, path::Path};
 

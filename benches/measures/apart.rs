@@ -1,5 +1,5 @@
-//! What the second wall costs: the same runs in this process and in a confined one, in turn:
-//! `cargo bench --workspace --bench apart`.
+//! What the second wall costs: the same runs in this process and in a confined one, in turn: `cargo
+//! bench --workspace --bench apart`.
 //!
 //! The bench is its own engine process: it starts itself in that role.
 
@@ -45,12 +45,12 @@ mod measures {
 
     /// Runs before the first that counts.
     const WARM_UP: usize = 200;
-    /// About as many bytes as a call of a tool is on the pipe, and its answer.
+    /// Roughly the bytes of a call and its answer on the pipe.
     const MESSAGE: [u8; 64] = [0; 64];
-    /// Messages of the floor.
+    /// Messages for the lower bound.
     const MESSAGES: u32 = 20_000;
 
-    /// What is run, how often, and over how many calls its time is shared out.
+    /// What is run, how often, and by how many calls its time is divided.
     struct Case {
         name: &'static str,
         source: &'static str,
@@ -60,7 +60,7 @@ mod measures {
     }
 
     pub(super) fn all(role: &str) {
-        // The gateway runs in a runtime of many threads, so this does too.
+        // The gateway runs in a multi-threaded runtime, so this does too.
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
         runtime.block_on(async {
             let sandbox = Sandbox::new(&Image::embedded(), SandboxOptions::default()).unwrap();
@@ -81,8 +81,8 @@ mod measures {
         });
     }
 
-    /// What two pipes and two wake-ups take, with nothing that is belljar's on the other side: the
-    /// median.
+    /// The median time of two pipes and two wake-ups, without any code of belljar on the other
+    /// side.
     async fn there_and_back() -> Duration {
         let mut other = Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let (mut to, mut from) = (other.stdin.take().unwrap(), other.stdout.take().unwrap());
@@ -130,7 +130,7 @@ mod measures {
         for round in 0..case.rounds + warm_up {
             for (engine, times) in engines.iter().zip(&mut times) {
                 let (engine, tools, program) = (engine.clone(), case.tools.clone(), Program::new(case.source));
-                // On a thread of the runtime, as a request is.
+                // On a thread of the runtime, like a request.
                 let took = tokio::spawn(async move {
                     let limits = Limits { max_calls: 100_000, max_output: ByteSize::mib(16), ..Limits::default() };
                     let begun = Instant::now();

@@ -1,13 +1,13 @@
 //! What children cost: `cargo bench -p belljar-benches --bench children`.
 //!
 //! - A warm call through `belljar-upstream`, and the same call by the same client library over the
-//!   child's pipes, in turn, so that the machine's moods meet both. What is printed is the median
-//!   of each and of the difference, in blocks of calls.
+//!   child's pipes, in turn, so that the machine's load affects both. It prints the median of each
+//!   and of the difference, in blocks of calls.
 //! - Sixteen children started at once, against the slowest of them when it starts alone.
 //! - A search over 500 tools from the lists on disk, from `exec` to the end of the process.
 //!
-//! The child is the one that echoes, of `crates/testkit`. It measures the release binaries, which
-//! must have been built: `cargo build --release --workspace --bins`.
+//! The child is the echoing one of `crates/testkit`. It measures the release binaries, which must
+//! have been built: `cargo build --release --workspace --bins`.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, missing_docs, reason = "a bench that cannot go on has failed")]
 

@@ -1,13 +1,13 @@
 //! What the daemon costs: `cargo bench --workspace --bench daemon`.
 //!
 //! - `belljar call` on a warm child, and `belljar run` of a script without tools, each from `exec`
-//!   to the exit of the process, through the daemon. Beside them the same call inside the daemon's
-//!   clock, and what a process costs that does nothing.
+//!   to the exit of the process, through the daemon. Next to them the same call timed inside the
+//!   daemon, and the time of a process that does nothing.
 //! - A thousand calls from 32 processes at a time: how many are answered, and by how many children.
 //! - `kill -9` of the daemon while a call waits: how long until the caller has its error.
 //!
-//! The child is the one that echoes, of `crates/testkit`. It measures the release binaries, which
-//! must have been built: `cargo build --release --workspace --bins`.
+//! The child is the echoing one of `crates/testkit`. It measures the release binaries, which must
+//! have been built: `cargo build --release --workspace --bins`.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, missing_docs, reason = "a bench that cannot go on has failed")]
 
@@ -31,7 +31,7 @@ fn main() {
     let home = tempfile::tempdir().unwrap();
     let shell = Shell::new(home.path());
     let call = ["call", "kid.echo", "--input", "{\"text\": \"a line of text\"}"];
-    // The daemon and the child are there from here on.
+    // The daemon and the child exist from here on.
     assert!(shell.command(&call).status().unwrap().success());
 
     println!("from exec to exit, through the daemon, ms:");
@@ -70,8 +70,8 @@ fn main() {
     shell.command(&["daemon", "stop"]).status().unwrap();
 }
 
-/// Calls one after the other inside the daemon, and the milliseconds that all of them take: the
-/// clocks in there go by the millisecond.
+/// Calls one after the other inside the daemon, and the total milliseconds: the clocks in there
+/// have millisecond resolution.
 const INSIDE: u16 = 500;
 const TIMED: &str = "const begun = performance.now(); \
     for (let i = 0; i < 500; i++) await kid.echo({ text: 'a line of text' }); performance.now() - begun";
@@ -89,7 +89,7 @@ impl Shell {
         let binary = child.with_file_name(format!("belljar{}", std::env::consts::EXE_SUFFIX));
         assert!(binary.exists(), "{} is missing: cargo build --release --workspace --bins", binary.display());
         let config = home.join("belljar.toml");
-        // Stateful: it is not exchanged for a fresh one after a thousand calls.
+        // Stateful: it is not replaced after a thousand calls.
         let child = json!(child);
         std::fs::write(&config, format!("[servers.kid]\ncommand = {child}\nargs = [\"echo\"]\nstateful = true\n"))
             .unwrap();
@@ -113,7 +113,7 @@ impl Shell {
         self.json(&["servers"])["servers"][0].clone()
     }
 
-    /// Kills the daemon while a call waits, and gives the milliseconds until the caller has ended
+    /// Kills the daemon while a call waits, and returns the milliseconds until the caller has ended
     /// with an error.
     fn kill(&self) -> f64 {
         let mut waiting = self.command(&["call", "kid.slow", "--input", "{\"ms\": 20000}"]).spawn().unwrap();

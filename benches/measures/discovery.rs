@@ -1,8 +1,7 @@
-//! What a script pays to ask what tools there are:
-//! `cargo bench -p belljar-benches --bench discovery`.
+//! What tool discovery costs a script: `cargo bench -p belljar-benches --bench discovery`.
 //!
-//! Each case is a run of a hundred questions over one server with 1,000 tools; the first is a run
-//! of none.
+//! Each case is a run of a hundred questions over one server with 1,000 tools; the first run asks
+//! none.
 
 #![allow(clippy::unwrap_used, missing_docs, reason = "a bench that cannot go on has failed")]
 
@@ -19,7 +18,7 @@ use tokio::{
     runtime::Builder,
 };
 
-/// A server of 1,000 tools, as much of MCP as it takes to list them.
+/// A server of 1,000 tools, with as much of MCP as listing them needs.
 async fn serve(stream: DuplexStream) {
     let (from, mut to) = tokio::io::split(stream);
     let mut lines = BufReader::new(from).lines();

@@ -1,15 +1,16 @@
-//! What the HTTP front costs, and how belljar bears many clients:
-//! `cargo bench --workspace --bench http`.
+//! What the HTTP front costs, and how belljar handles many clients: `cargo bench --workspace
+//! --bench http`.
 //!
 //! - One `tools/call` of `return 1` over the loopback, above the run itself: the time until its
-//!   answer is there, less what the outcome says that the run took. The same over stdin and stdout,
-//!   in turn.
+//!   answer is there, less the run's own time in the outcome. The same over stdin and stdout, in
+//!   turn.
 //! - Requests a second over HTTP and over stdin and stdout, as many at a time, in turn.
 //! - 500 clients that make 20 runs each, more than there are slots and places in the queue: each
-//!   run leaves a line in a file. How many there are, and how long the clients took to be answered.
+//!   run leaves a line in a file. It prints how many lines there are, and how long the clients
+//!   waited for their answers.
 //!
-//! It measures the binaries of its own profile, which must have been built:
-//! `cargo build --release --workspace --bins`. With `--profile dev`, those of that one.
+//! It measures the binaries of its own profile, which must have been built: `cargo build --release
+//! --workspace --bins` (or without `--release` for `--profile dev`).
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, missing_docs, reason = "a bench that cannot go on has failed")]
 
@@ -46,7 +47,7 @@ fn main() {
 
     let (mut over_http, mut over_pipe) = (Vec::new(), Vec::new());
     let mut connection = runtime.block_on(endpoint.connect()).unwrap();
-    // In turn, so that both have the same machine; the first of each are not counted.
+    // In turn, so that both have the same machine; the first ones are not counted.
     for round in 0..ROUNDS + ROUNDS / 10 {
         let begun = Instant::now();
         let outcome = runtime.block_on(connection.run(SCRIPT)).unwrap();
@@ -94,7 +95,7 @@ fn main() {
     assert!(all.lost.is_empty(), "{:#?}", all.lost.first());
 }
 
-/// Of one call, in microseconds: all of it, and what the run was not.
+/// Microseconds of one call: the total, and the part outside the run.
 #[derive(Clone, Copy)]
 struct Times {
     all: f64,
@@ -144,7 +145,7 @@ async fn rate(endpoint: &Endpoint) -> f64 {
     made.load(Ordering::Relaxed) as f64 / SPAN.as_secs_f64()
 }
 
-/// What belljar is started in.
+/// The folder in which belljar is started.
 struct Shell {
     binary: PathBuf,
     home: PathBuf,
@@ -197,7 +198,7 @@ impl Shell {
         pipe
     }
 
-    /// How often each mark is there.
+    /// How often each mark occurs.
     fn marks(&self) -> BTreeMap<String, usize> {
         let mut marks = BTreeMap::new();
         for line in std::fs::read_to_string(self.home.join("marks")).unwrap_or_default().lines() {

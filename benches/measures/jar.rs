@@ -1,11 +1,11 @@
-//! What the jar costs, wall by wall: `cargo bench --workspace --bench jar`, or with a part of the
-//! names after `--`.
+//! What the sandbox costs, wall by wall: `cargo bench --workspace --bench jar`, or with a part of
+//! the names after `--`.
 //!
 //! - `instantiate`, and `1+1`, a typical script, the translation of TypeScript of 1, 10 and 100 KB,
 //!   and some computing: each without any wall, with fuel, epochs or the limiter alone, and with
-//!   all. These engines are made here, link no tools and no console, and allocate as wasmtime does
-//!   by itself.
-//! - `stock Boa`: the same computing in the engine as it comes, built natively.
+//!   all. These engines are built here, link no tools and no console, and allocate as wasmtime does
+//!   by default.
+//! - `stock Boa`: the same computing in the unmodified engine, built natively.
 //! - `sandbox`: what users get, with its pool: `1+1`, calls one after the other and at once,
 //!   results and values of 1 KB to 10 MB.
 
@@ -27,7 +27,7 @@ use tokio::runtime::{Builder, Runtime};
 
 const WALLS: [Walls; 5] = [Walls::NONE, Walls::FUEL, Walls::EPOCHS, Walls::LIMITER, Walls::ALL];
 
-/// Scripts that compute, as they run in stock Boa too: their last expression is their value.
+/// Scripts that compute, which run in stock Boa too: their last expression is their value.
 const COMPUTING: [(&str, &str); 4] = [
     ("fib(20)", "const fib = (n) => (n < 2 ? n : fib(n - 1) + fib(n - 2)); fib(20)"),
     (
@@ -51,8 +51,8 @@ fn runtime() -> Runtime {
     Builder::new_current_thread().enable_all().build().unwrap()
 }
 
-/// Functions with types that are never called, of about so many bytes: what is left is to
-/// translate, parse and compile them.
+/// Functions with types that are never called, of about this size: what is measured is translating,
+/// parsing and compiling them.
 fn typescript(bytes: usize) -> String {
     let mut source = String::new();
     for number in 0.. {

@@ -1,8 +1,8 @@
-//! The language's own work, in the jar and in stock Boa built natively, in turn, in one process:
-//! `cargo bench --workspace --bench language [-- ROUNDS]`.
+//! The language's own work, in the sandbox and in stock Boa built natively, in turn, in one
+//! process: `cargo bench --workspace --bench language [-- ROUNDS]`.
 //!
-//! Each script prepares its data, and measures its work itself, in milliseconds. What is quadratic
-//! in stock Boa is measured there with a tenth of the data.
+//! Each script prepares its data, and measures its work itself, in milliseconds. Work that is
+//! quadratic in stock Boa is measured there with a tenth of the data.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, missing_docs, reason = "a bench that cannot go on has failed")]
 
@@ -20,14 +20,14 @@ use tokio::runtime::{Builder, Runtime};
 /// A piece of work.
 struct Work {
     name: &'static str,
-    /// Declarations, and a function `prepare` of what `work` gets. `SCALE` is 1, or less for stock
-    /// Boa.
+    /// Declarations, and a function `prepare` that makes the input of `work`. `SCALE` is 1, or less
+    /// for stock Boa.
     script: &'static str,
-    /// How much of the data stock Boa gets, or nothing where it cannot take part.
+    /// The share of the data for stock Boa, or `None` if it cannot take part.
     stock: Option<f64>,
 }
 
-/// A log of a megabyte, and what models do with one.
+/// A log of a megabyte, and typical work of models on one.
 const LOG: &str = "
 function prepare() {
     let lines = [];
@@ -130,7 +130,7 @@ const WORKS: &[Work] = &[
     },
 ];
 
-/// A script that gives its work's milliseconds.
+/// A script that returns the milliseconds of its work.
 fn script(work: &Work, scale: f64) -> String {
     let script = work.script.replace("LOG;", LOG).replace("RECORDS;", RECORDS).replace("SCALE", &scale.to_string());
     format!("(() => {{ {script}\nconst started = Date.now(); work(); return Date.now() - started; }})()")
@@ -158,7 +158,7 @@ impl Jar {
         }
     }
 
-    /// The value of a script, and the most memory that it had.
+    /// The value of a script, and its peak memory.
     fn run(&self, source: &str, tools: Arc<dyn Tools>) -> (Value, u64) {
         let outcome = self
             .runtime

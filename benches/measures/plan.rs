@@ -1,8 +1,8 @@
 //! What it costs to judge the calls of a script before it runs:
 //! `cargo bench --workspace --bench plan`.
 //!
-//! Each script is read, and not run. In the second of each pair its server is a name of its own, so
-//! that nothing is found, asked or judged: what is between the two is the price.
+//! Each script is read, but not run. In the second of each pair its server has a made-up name, so
+//! that nothing is found, asked or judged: the difference is the cost.
 
 #![allow(clippy::unwrap_used, missing_docs, reason = "a bench that cannot go on has failed")]
 

@@ -1,13 +1,13 @@
-//! What it costs to keep what a run takes in, and to repeat it:
-//! `cargo bench --workspace --bench recording`.
+//! What it costs to record a run's input, and to repeat the run: `cargo bench --workspace --bench
+//! recording`.
 //!
 //! - Recording in memory, and replay, in a sandbox.
-//! - All that is beside a run in a gateway (a recording, the ledger at level `calls`, somebody who
-//!   listens to events), against none of it.
+//! - Everything around a run in a gateway (a recording, the ledger at level `calls`, a listener for
+//!   events), against none of it.
 //!
-//! Each run is made without and with it, in turn and in either order, in one process: what is
-//! printed is both medians, and the median of the differences of the pairs, which the machine's
-//! moods meet less. The memory that is taken for a recording is given back between two runs.
+//! Each run is made without and with it, in turn and in either order, in one process. It prints
+//! both medians, and the median of the differences of the pairs, which the machine's load affects
+//! less. The memory for a recording is freed between two runs.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, missing_docs, reason = "a bench that cannot go on has failed")]
 
@@ -28,7 +28,7 @@ use tokio::runtime::Builder;
 const ROOM: ByteSize = ByteSize::mib(16);
 const CALLS: u32 = 1_000;
 
-/// What is run, how many pairs of it count, and over how many calls its time is shared out.
+/// What is run, how many pairs of it count, and by how many calls its time is divided.
 struct Case {
     name: &'static str,
     source: String,
@@ -144,12 +144,12 @@ fn toolbox() -> Toolbox {
     Toolbox::new(vec![spec], built_ins, Options::new("belljar-benches", "0"))
 }
 
-/// Makes pairs of runs and prints what they took: without, with, and the difference.
+/// Makes pairs of runs and prints their times: without, with, and the difference.
 async fn compare(case: &Case, once: impl AsyncFn(bool) -> Duration) {
     let (mut without, mut with, mut more) = (Vec::new(), Vec::new(), Vec::new());
     let warm_up = case.pairs / 10 + 1;
     for round in 0..case.pairs + warm_up {
-        // Whichever is first is first every other time.
+        // Which one is first alternates.
         let (mut one, mut other) = (Duration::ZERO, Duration::ZERO);
         for is_with in [round % 2 == 1, round % 2 == 0] {
             let took = once(is_with).await / case.calls;

@@ -1,9 +1,9 @@
-//! What it costs that a run which waits for its owner is put aside:
-//! `cargo bench --workspace --bench resting`.
+//! What it costs to suspend a run that waits for its owner: `cargo bench --workspace --bench
+//! resting`.
 //!
-//! - A run that is put aside once and goes on, against the same run in one go, and against its
+//! - A run that is put aside once and resumed, against the same run in one go, and against its
 //!   replay.
-//! - A thousand runs that wait: what they take on disk, and what of this process's memory.
+//! - A thousand waiting runs: what they take on disk, and of this process's memory.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, missing_docs, reason = "a bench that cannot go on has failed")]
 
@@ -52,7 +52,7 @@ async fn measure() {
     house.rest_by_the_thousand(folder.path()).await;
 }
 
-/// A ledger, a server in memory, and who runs scripts over it.
+/// A ledger, a server in memory, and the owner of the runs.
 struct House {
     owner: Arc<SqliteLedger>,
     asks: Gateway,
@@ -108,8 +108,8 @@ impl House {
             let recording = Recording::read(recording).unwrap();
             let (replayed, replay) = timed(self.allows.replay(&recording)).await;
             assert!(whole.is_ok() && replayed.unwrap().is_ok());
-            // What the ledger was handed and nobody waited for is written by then, and in no
-            // other's time.
+            // Entries of the ledger that nobody waited for are written by then, outside of
+            // anybody's time.
             self.owner.runs(Filter { limit: 1, ..Filter::default() }).await.unwrap();
             let (parked, park) = timed(execute(&self.asks, calls, asked, round as u64)).await;
             let run = resting(&parked);
@@ -131,12 +131,12 @@ impl House {
     async fn rest_by_the_thousand(&self, folder: &Path) {
         let rest = async |from: u64, count: u64| {
             for each in from..from + count {
-                // Of several clients: one alone may not ask so much at once.
+                // For several clients: a single one may not have so many open questions.
                 let asker = Asker::new(Some(&format!("client{}", each % 4)), None);
                 resting(&execute(&self.asks.with_asker(asker), 20, 1, each).await);
             }
         };
-        // What the first ones take is taken once.
+        // What the first ones allocate is allocated once.
         rest(1_000_000, 100).await;
         let (memory, disk, sealed) = (resident(), bytes(folder), self.owner.resting_bytes().await.unwrap());
         let began = Instant::now();
@@ -161,13 +161,13 @@ async fn execute(gateway: &Gateway, calls: usize, asked: usize, mark: u64) -> Ou
     gateway.execute(source).await
 }
 
-/// The run, which waits.
+/// The waiting run.
 fn resting(outcome: &Outcome) -> RunId {
     assert!(outcome.result.as_ref().is_err_and(|error| error.kind == ErrorKind::Approval), "{outcome:#?}");
     outcome.run.unwrap()
 }
 
-/// What comes of it, and how many milliseconds it takes.
+/// Its result, and its milliseconds.
 async fn timed<T>(work: impl Future<Output = T>) -> (T, f64) {
     let began = Instant::now();
     let done = work.await;

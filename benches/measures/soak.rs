@@ -1,4 +1,5 @@
-//! Very many short runs: `cargo bench --workspace --bench soak -- 1000000`. A line for each 10,000.
+//! Very many short runs: `cargo bench --workspace --bench soak -- 1000000`. Prints a line for each
+//! 10,000.
 
 #![allow(
     clippy::unwrap_used,

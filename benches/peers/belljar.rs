@@ -1,9 +1,9 @@
-//! belljar as one of the contenders of `benches/peers`, by the protocol in its README:
-//! `peers ROW MILLISECONDS` prints a line of JSON.
+//! belljar as one of the contenders of `benches/peers`, by the protocol in its README: `peers ROW
+//! MILLISECONDS` prints a line of JSON.
 //!
 //! As in a server, runs are on the workers of a runtime with as many threads as there are cores.
-//! Each run has an instance of its own; a sandbox that is up and waits for a script is not a thing
-//! that belljar has, so the start of the instance is in every row.
+//! Each run has its own instance. belljar does not keep started sandboxes that wait for a script,
+//! so starting the instance is included in every row.
 
 #![allow(
     clippy::unwrap_used,
@@ -57,7 +57,7 @@ struct Jar {
 
 impl Jar {
     fn new() -> Self {
-        // Room for all sandboxes that wait at once, each with the limit of `patient`.
+        // Room for all waiting sandboxes at once, each with the limit of `patient`.
         let options = SandboxOptions { max_live: 128, live_memory: ByteSize::gib(64), ..SandboxOptions::default() };
         Self {
             runtime: Builder::new_multi_thread().enable_all().build().unwrap(),
@@ -81,8 +81,7 @@ impl Jar {
         json!({ "milliseconds": milliseconds, "value": value })
     }
 
-    /// Many runs that wait for a tool; whoever started this process measures its memory before and
-    /// then.
+    /// Many runs that wait for a tool; the parent process measures its memory before and then.
     fn waiting(&self, row: &str, count: usize) -> Value {
         let (script, limits) = (workload(row), patient());
         let (arrival, mut arrivals) = mpsc::unbounded_channel();
@@ -110,7 +109,7 @@ impl Jar {
         json!({ "done": true })
     }
 
-    /// One attack, and whether this process can go on afterwards.
+    /// One attack, and whether this process can continue afterwards.
     fn hostile(&self, row: &str, settings: &Value) -> Value {
         let time = Duration::from_millis(settings["milliseconds"].as_u64().unwrap());
         let memory = ByteSize::mb(settings["megabytes"].as_u64().unwrap());
@@ -140,7 +139,7 @@ async fn run(sandbox: &Arc<Sandbox>, script: &str, limits: &Limits, tools: &Arc<
     tokio::spawn(run).await.unwrap()
 }
 
-/// What a run gave; of a list its length.
+/// The value of a run, or the length of a list.
 fn value(outcome: &Outcome) -> Value {
     let text = outcome.result.as_ref().unwrap_or_else(|error| panic!("{error:?}"));
     match serde_json::from_str(text.as_str()).unwrap() {
@@ -149,7 +148,7 @@ fn value(outcome: &Outcome) -> Value {
     }
 }
 
-/// The default limits, but for the calls.
+/// The default limits, except for the calls.
 fn patient() -> Limits {
     Limits { max_calls: 100_000, ..Limits::default() }
 }
@@ -158,7 +157,7 @@ fn tools() -> ToolSet {
     let records: Vec<Value> = (0..10_000)
         .map(|id| json!({"id": id, "name": format!("record number {id}"), "tags": ["a", "b"], "open": id % 3 == 0, "at": "2026-01-01T00:00:00Z"}))
         .collect();
-    // Given away at the one call, since a copy would cost as much as what is measured.
+    // Moved into the only call, since a copy would cost as much as what is measured.
     let records = Mutex::new(Some(json!({ "records": records })));
     ToolSet::new()
         .with("box", "echo", Effect::ReadOnly, async |arguments| Ok(Value::Object(arguments)))

@@ -1,12 +1,12 @@
-//! What of the sandbox, the engine and the gateway looks at foreign values and needs no wasmtime,
-//! by path: those crates link it.
+//! The modules of the sandbox, the engine and the gateway that handle foreign values and do not
+//! need wasmtime, included by path, since those crates link it.
 
 #![allow(dead_code, unreachable_pub, reason = "the modules are more than what the targets reach")]
 
 // The engine's modules know the sandbox as a crate.
 extern crate self as belljar_sandbox;
 
-/// What a target is called by.
+/// The name of a target.
 pub mod fuzzing {
     pub use crate::{
         arguments::fuzzing::arguments, client::fuzzing::engine_frames, guest::guest_reports,

@@ -1,11 +1,11 @@
-//! Runs a checkout of test262 in the jar and in stock Boa built natively:
-//! `cargo bench --workspace --bench conformance -- PATH [FILTER]`.
+//! Runs a checkout of test262 in the sandbox and in stock Boa built natively: `cargo bench
+//! --workspace --bench conformance -- PATH [FILTER]`.
 //!
-//! It prints how many tests pass in each, and every test that stock Boa passes and the jar does
-//! not, on stderr as soon as it is known (with those that pass in neither) and in the end once
-//! more. Those are defects, unless they are in `known.txt`, with a reason; with any other, it ends
-//! with 1. Each test runs once, in sloppy mode unless it asks for strict mode alone, by an indirect
-//! `eval`: the jar has no other way to run a script as the suite wants it. Modules are left out.
+//! It prints how many tests pass in each, and every test that stock Boa passes and the sandbox does
+//! not: on stderr as soon as it is known (with those that pass in neither), and again at the end.
+//! Those are defects, unless they are in `known.txt`, with a reason; with any other, it exits with
+//! 1. Each test runs once, in sloppy mode unless it requires strict mode, by an indirect `eval`:
+//! the sandbox has no other way to run a script as the suite wants it. Modules are left out.
 
 #![allow(
     clippy::unwrap_used,
@@ -38,9 +38,9 @@ use tokio::runtime::Builder;
 
 /// Deep recursion in the suite needs more than a thread has by default.
 const STACK: usize = 256 * 1024 * 1024;
-/// After so many tests, how far it has come is said.
+/// How many tests there are between progress messages.
 const STRIDE: usize = 1_000;
-/// What stock Boa may loop: it has no other limit.
+/// The iterations that stock Boa may loop: it has no other limit.
 const MAX_LOOPS: u64 = 20_000_000;
 
 /// What the suite expects of its host, as far as both engines have it.
@@ -57,17 +57,17 @@ var $262 = {
 };
 ";
 
-/// Tests that fail here and not in stock Boa, with the reason: a path or the beginning of one, a
-/// tab, the reason.
+/// Tests that fail here and not in stock Boa, with the reason: a path or its prefix, a tab, the
+/// reason.
 const KNOWN: &str = include_str!("known.txt");
 
-/// A script that evaluates a test and says how that ended.
+/// A script that evaluates a test and reports how it ended.
 fn script(test: &Test) -> String {
     let literal = |text: &str| {
         let literal = serde_json::to_string(text).unwrap();
         literal.replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029")
     };
-    // The host's part is evaluated before it: what a strict test begins with is a directive only
+    // The host's part is evaluated before it: a directive at the start of a strict test only counts
     // there.
     let (host, source) = (literal(HOST), literal(&test.source));
     format!(
@@ -76,7 +76,7 @@ fn script(test: &Test) -> String {
     )
 }
 
-/// Whether a test passed that ended so, and said that.
+/// Whether a test with this end and this output passed.
 fn passed(test: &Test, ended: &str, said: &str) -> bool {
     match &test.error {
         Some(error) => ended.strip_prefix("threw ") == Some(error),
@@ -90,7 +90,7 @@ fn passes_in_stock(test: &Test) -> bool {
         let mut context = Context::default();
         context.runtime_limits_mut().set_loop_iteration_limit(MAX_LOOPS);
         let ended = context.eval(Source::from_bytes(&script(test))).ok()?.as_string()?.to_std_string_lossy();
-        // A job that throws is a test that does not complete.
+        // A job that throws makes its test incomplete.
         let _ = context.run_jobs();
         let said = context.global_object().get(js_string!("__said"), &mut context).ok();
         let said = said.and_then(|said| said.as_string()).map(|said| said.to_std_string_lossy()).unwrap_or_default();
@@ -107,8 +107,8 @@ struct Jar {
 
 impl Jar {
     fn passes(&self, test: &Test) -> bool {
-        // What is around the test uses no global that a test may have taken away, and no promise
-        // whose constructor a test may watch.
+        // The code around the test uses no global that a test may remove, and no promise whose
+        // constructor a test may observe.
         let mut source = format!("const all = globalThis, later = setTimeout;\nconst ended = {};\n", script(test));
         if test.is_async {
             source.push_str("await { then(resolve) { later(resolve, 1); } };\n");
@@ -143,7 +143,7 @@ fn main() {
     let paths = Suite::new(&root).paths(&arguments.next().unwrap_or_default());
     let sandbox = Arc::new(Sandbox::new(&Image::embedded(), SandboxOptions::default()).unwrap());
     let (next, report) = (AtomicUsize::new(0), Mutex::new(Report::default()));
-    // What panics in stock Boa is a failed test.
+    // A panic in stock Boa is a failed test.
     std::panic::set_hook(Box::new(|_| {}));
     std::thread::scope(|scope| {
         for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {

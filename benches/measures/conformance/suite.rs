@@ -6,14 +6,14 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// A test, ready to be run.
+/// A test, ready to run.
 pub(crate) struct Test {
     /// Below `test/`.
     pub(crate) path: String,
-    /// What is evaluated, with all that it needs before it.
+    /// The source to evaluate, including what it needs before it.
     pub(crate) source: String,
     pub(crate) is_async: bool,
-    /// The name of the error that it must end with, if it must.
+    /// The name of the error that it must end with, if any.
     pub(crate) error: Option<String>,
 }
 
@@ -28,8 +28,8 @@ impl Suite {
         Self { root: root.to_owned(), includes: HashMap::new() }
     }
 
-    /// The paths of all tests whose path contains `filter`, in order. Of internationalisation and
-    /// what is not agreed yet, none.
+    /// The sorted paths of all tests whose path contains `filter`, without internationalisation and
+    /// proposals.
     pub(crate) fn paths(&self, filter: &str) -> Vec<PathBuf> {
         let mut paths = Vec::new();
         let mut folders: Vec<PathBuf> = ["annexB", "built-ins", "harness", "language"]
@@ -52,7 +52,7 @@ impl Suite {
         paths
     }
 
-    /// A test, or nothing where it is a module or needs a host that neither engine has here.
+    /// A test, or `None` if it is a module or needs a host that neither engine has here.
     pub(crate) fn read(&mut self, path: &Path) -> Option<Test> {
         let text = fs::read_to_string(path).unwrap();
         let header = text.split_once("/*---")?.1.split_once("---*/")?.0;

@@ -1,4 +1,4 @@
-//! From a future that is dropped to its slot, taken by another run.
+//! The time from dropping a run to another run in its slot.
 
 use std::{sync::Arc, time::Duration, time::Instant};
 
@@ -42,7 +42,7 @@ async fn dropped(sandbox: &Arc<Sandbox>, source: &'static str, waits: bool) -> D
     begun.elapsed()
 }
 
-/// A run that takes the slot when it is free.
+/// A run that takes the slot as soon as it is free.
 async fn next(sandbox: &Arc<Sandbox>) -> Duration {
     let begun = Instant::now();
     let outcome = sandbox.run(Program::new("1+1")).limits(&patient()).await;

@@ -1,4 +1,4 @@
-//! How late a deadline is, while every core has an endless script to work on.
+//! How late a deadline is, while every core runs an endless script.
 
 use std::{sync::Arc, time::Duration, time::Instant};
 
@@ -46,6 +46,6 @@ async fn overshoot(sandbox: &Arc<Sandbox>, source: &'static str, limits: &Limits
         assert_eq!(outcome.result.unwrap_err().kind, ErrorKind::Timeout);
         ended
     };
-    // On a worker, as a server would.
+    // On a worker thread, as in a server.
     tokio::spawn(run).await.unwrap().saturating_sub(DEADLINE)
 }

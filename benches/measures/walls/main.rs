@@ -1,9 +1,9 @@
-//! What stands against hostile code, in figures: `cargo bench --workspace --bench walls`, or with
+//! The defences against hostile code, in figures: `cargo bench --workspace --bench walls`, or with
 //! the names of some of them after `--`.
 //!
-//! `deadline` how late a deadline is, `neighbour` what endless scripts do to an innocent one,
-//! `waiting` what a thousand runs take that wait for tools, `queue` what ten thousand take that
-//! wait for a slot, `cancel` how soon a dropped run's slot is free, `cost` what fuel, epochs and
+//! `deadline`: how late a deadline is; `neighbour`: how endless scripts affect an innocent one;
+//! `waiting`: what a thousand runs take that wait for tools; `queue`: what ten thousand take that
+//! wait for a slot; `cancel`: how soon a dropped run's slot is free; `cost`: what fuel, epochs and
 //! the memory limiter cost.
 
 #![allow(
@@ -23,7 +23,7 @@ mod waiting;
 
 use tokio::runtime::{Builder, Runtime};
 
-/// A measure, and what it is asked for by.
+/// A measurement, and its name.
 type Measure = (&'static str, fn(&Runtime));
 
 const ALL: [Measure; 6] = [

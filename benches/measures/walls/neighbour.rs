@@ -1,4 +1,4 @@
-//! What endless scripts do to the answer of an innocent one.
+//! How endless scripts delay the answer of an innocent one.
 
 use std::{
     sync::Arc,

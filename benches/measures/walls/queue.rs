@@ -25,8 +25,8 @@ pub(crate) fn measure(runtime: &Runtime) {
         let before = resident_bytes().unwrap();
         let begun = Instant::now();
         let queued: Vec<_> = (0..QUEUED).map(|_| start(&sandbox, "1+1", &limits, &gate)).collect();
-        // The first beyond the queue is told so at once; it is asked until the others have all
-        // taken their places.
+        // The first run beyond the queue is rejected at once; it is retried until the others have
+        // taken all places.
         let refused = loop {
             let asked = Instant::now();
             let one = start(&sandbox, "1+1", &limits, &gate);

@@ -1,4 +1,4 @@
-//! What the measures print.
+//! Prints the measurements.
 
 use belljar_measures::Times;
 

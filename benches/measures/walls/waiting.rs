@@ -1,8 +1,7 @@
 //! What a thousand runs take that all wait for a tool.
 //!
 //! All instances share the pages of the snapshot that they have not written to. `VmRSS` counts such
-//! a page once for each of them, `Pss` once in all: that is the memory which the machine no longer
-//! has.
+//! a page once for each of them, `Pss` once in all: that is the memory that the machine has lost.
 
 use belljar_measures::{
     Gate, patient,
