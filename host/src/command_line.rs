@@ -197,7 +197,7 @@ fn usage(complaint: &str) -> RunError {
     let message: Vec<&str> = lines.by_ref().take_while(|line| !line.is_empty()).collect();
     let message = message.join(" ");
     let tips = lines.filter_map(|line| line.strip_prefix("tip: "));
-    let hint: Vec<&str> = tips.chain(["belljar --help says what there is"]).collect();
+    let hint: Vec<&str> = tips.chain(["see belljar --help"]).collect();
     RunError::new(ErrorKind::Usage, message.trim_start_matches("error: ")).with_hint(hint.join("; "))
 }
 

@@ -52,9 +52,7 @@ pub enum ConfineError {
         source: std::io::Error,
     },
     /// The program behind the walls cannot be executed.
-    #[error(
-        "the command '{command}' cannot be executed within the sandbox: {source}; what it is made of must be readable"
-    )]
+    #[error("the command '{command}' cannot be executed within the sandbox: {source}; its files must be readable")]
     Command {
         /// As it was given.
         command: String,

@@ -201,7 +201,7 @@ impl Gateway {
         let limits = match asked.within(&self.limits) {
             Ok(limits) => limits,
             Err(fault) => {
-                let hint = "ask for less, or let the owner of belljar raise the limit in its configuration";
+                let hint = "request less, or have belljar's owner raise the limit in its configuration";
                 return Outcome::refused(RunError::new(ErrorKind::Usage, fault.to_string()).with_hint(hint));
             }
         };

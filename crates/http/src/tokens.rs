@@ -108,7 +108,7 @@ pub enum TokenError {
     #[error("the list of tokens is damaged")]
     Damaged,
     /// The system gave no random bytes.
-    #[error("the system gives no random bytes")]
+    #[error("the system returned no random bytes")]
     NoRandomness,
 }
 

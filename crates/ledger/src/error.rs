@@ -90,7 +90,7 @@ pub enum LedgerError {
         problem: String,
     },
     /// More entries are waiting than can be written, for too long.
-    #[error("the ledger does not keep up with what is to be written")]
+    #[error("the ledger cannot be written fast enough")]
     Overloaded,
     /// It was closed.
     #[error("the ledger is closed")]
@@ -109,7 +109,7 @@ impl LedgerError {
                 "move the file away, together with its -wal and -shm files: the next run begins a new ledger"
             }
             Self::Network { .. } | Self::NoLocks { .. } => "set XDG_STATE_HOME to a folder on this machine's own disk",
-            Self::Full { .. } => "make room on the disk, or let `belljar runs purge` forget old runs",
+            Self::Full { .. } => "make room on the disk, or remove old runs with `belljar runs purge`",
             Self::Busy { .. } => "end the process that holds it; `belljar daemon stop` ends the daemon",
             Self::Failed { .. } => "see that the disk is in order and can be written",
             Self::Overloaded => "the disk is too slow for so many runs; [ledger] level = \"off\" does without",

@@ -168,7 +168,7 @@ pub enum NotResting {
     #[error("the run was interrupted after it had sent calls, and does not go on by itself")]
     Interrupted,
     /// Its stored state is not the one that was put aside.
-    #[error("what the run would go on from cannot be opened: the ledger's key is another one, or the file was changed")]
+    #[error("the run's saved state cannot be opened: the ledger's key is another one, or the file was changed")]
     Sealed,
 }
 

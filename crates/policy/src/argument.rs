@@ -76,7 +76,7 @@ impl ArgumentPath {
                 ']' => return Err(refused("a bracket is closed that was not opened")),
                 '\\' => match characters.next() {
                     Some(escaped @ ('.' | '[' | ']' | '\\')) => name.push(escaped),
-                    _ => return Err(refused("a backslash stands before a dot, a bracket or a backslash")),
+                    _ => return Err(refused("a backslash may only come before a dot, a bracket or a backslash")),
                 },
                 _ => name.push(character),
             }

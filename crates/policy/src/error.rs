@@ -60,7 +60,7 @@ pub enum ProblemKind {
     #[error("'destructive' cannot stand in a rule that allows: a server's word must not open anything")]
     AllowsDestructive,
     /// `carries` in a rule that allows.
-    #[error("'carries' cannot stand in a rule that allows: what a run has read must not open anything")]
+    #[error("'carries' cannot stand in a rule that allows: a label must not allow anything")]
     AllowsCarrying,
     /// `ask` in a rule that does not ask.
     #[error("'ask' says how the owner is asked, and this rule does not ask: leave it out, or write then = \"ask\"")]

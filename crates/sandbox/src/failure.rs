@@ -92,7 +92,7 @@ pub(crate) fn limit_of(hit: LimitHit, doing: &Doing) -> RunError {
         ),
         LimitName::Stack => (
             ErrorKind::Stack,
-            "the script, or what it parses, nests too deeply".to_owned(),
+            "the script, or a text that it parses, nests too deeply".to_owned(),
             "use a loop in place of recursion, and flatter data",
         ),
         LimitName::MaxCalls => (

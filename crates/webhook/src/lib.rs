@@ -106,7 +106,7 @@ impl Webhook {
         };
         drop(state);
         if queue.try_send(Box::new(question.clone())).is_err() {
-            tracing::warn!("the webhook is slower than calls that wait: one of them is not told");
+            tracing::warn!("the webhook is too slow: one waiting call is not reported");
         }
     }
 

@@ -33,5 +33,5 @@ pub(crate) fn since(text: &str) -> Result<SystemTime, String> {
         return Ok(at);
     }
     let ago = duration(text).map_err(|_| "write a duration such as 2h, or a time such as 2026-11-22".to_owned())?;
-    SystemTime::now().checked_sub(ago).ok_or_else(|| "so long ago there is no time".to_owned())
+    SystemTime::now().checked_sub(ago).ok_or_else(|| "this is too long ago".to_owned())
 }

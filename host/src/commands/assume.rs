@@ -24,7 +24,7 @@ pub(crate) enum Assume {
 pub(super) async fn assume(loaded: &Loaded, run: RunId, assumed: Assume, yes: bool) -> Result<bool, Failure> {
     let ledger = setup::ledger_of(&loaded.config.ledger);
     let Some((kept, calls)) = ledger.run(run).await.map_err(unusable)? else {
-        return Err(Failure::usage(format!("the ledger has no run {run}"), "`belljar runs` lists those that it has"));
+        return Err(Failure::usage(format!("the ledger has no run {run}"), "`belljar runs` lists its runs"));
     };
     let refused = |reason: NotResting| {
         Failure::from(RunError::new(ErrorKind::Usage, format!("nothing is assumed of {run}: {reason}")))

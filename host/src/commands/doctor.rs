@@ -227,7 +227,7 @@ fn memory_of_process(engine: &Engine) -> Option<Check> {
             "memory of scripts",
             CheckState::Warning,
             format!("at most {max} mapped; their process has no memory cgroup: {reason}"),
-            Some("run belljar as a systemd unit with Delegate=memory and DelegateSubgroup=belljar to bound what is taken as well".into()),
+            Some("run belljar as a systemd unit with Delegate=memory and DelegateSubgroup=belljar to bound its actual memory as well".into()),
         ),
         _ => return None,
     })
@@ -245,7 +245,7 @@ fn folders() -> Vec<Check> {
         ("cache folder", environment::cache_folder(), "XDG_CACHE_HOME"),
     ];
     let look = |(what, path, variable): (&str, Option<std::path::PathBuf>, &str)| {
-        let hint = Some(format!("let {variable} name a folder that you may write to"));
+        let hint = Some(format!("let {variable} point to a folder that you can write to"));
         let Some(path) = path else {
             return Check::new(what, CheckState::Warning, "none: nothing is kept between commands", hint);
         };
@@ -358,7 +358,7 @@ fn trust(spec: &ServerSpec) -> String {
 fn server(trust: &str, status: ServerStatus) -> Check {
     let what = format!("server {}", status.name);
     match (status.tools, status.last_error) {
-        (Some(0), None) => Check::new(what, CheckState::Warning, "starts, and has no tools", status.hint),
+        (Some(0), None) => Check::new(what, CheckState::Warning, "starts, but has no tools", status.hint),
         (Some(tools), None) => Check::good(what, format!("{}{trust}", counted(tools, "tool"))),
         (Some(tools), Some(error)) if status.state.as_str() == "ready" => {
             Check::new(what, CheckState::Warning, format!("{}; {error}", counted(tools, "tool")), status.hint)

@@ -57,7 +57,7 @@ async fn answer(arguments: &RequestArguments) -> Answer {
     let asked = match Request::parse(&text) {
         Ok(asked) => asked,
         Err(fault) => {
-            let suggestion = "belljar request --help says what a request has";
+            let suggestion = "belljar request --help describes a request";
             return Answer::refused(echo, Refusal::validation(format!("the request is wrong: {fault}"), suggestion));
         }
     };

@@ -89,10 +89,7 @@ fn show(catalog: &Catalog, arguments: &WitArguments) -> Result<(), Failure> {
         .map(|(mapping, only)| only.as_ref().map_or(Selection::all(mapping), |only| Selection::of(mapping, only)))
         .collect();
     if selections.iter().all(|selection| selection.functions().next().is_none()) {
-        return Err(Failure::config(
-            "there is no tool to make a package of",
-            "belljar servers says what each server has",
-        ));
+        return Err(Failure::config("there are no tools for a package", "belljar servers says what each server has"));
     }
     let package = Package::new(&selections, if arguments.world { Worlds::Guest } else { Worlds::Imports });
     if let Some(folder) = &arguments.out {
@@ -134,7 +131,7 @@ pub(super) fn chosen(
         let server = name.split('.').next().unwrap_or_default();
         let Some(server) = catalog.server(server).or_else(|| catalog.namespace(server)) else {
             let meant = catalog.nearest_server(server).map(|server| server.name());
-            return Err(absent(format!("there is no server {server:?}"), meant, "belljar servers lists what there is"));
+            return Err(absent(format!("there is no server {server:?}"), meant, "belljar servers lists them"));
         };
         if let ServerState::Unavailable { reason, hint } = server.state() {
             return Err(Failure::config(format!("{} is not available: {reason}", server.name()), hint));

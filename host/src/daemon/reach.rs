@@ -30,7 +30,7 @@ pub(crate) async fn reach_in_any_case(loaded: &Loaded) -> Result<Option<Client>,
             } else {
                 "belljar has changed"
             };
-            output::note(format_args!("{what}: the daemon is replaced when what it has running has ended"));
+            output::note(format_args!("{what}: the daemon is replaced when its running requests have ended"));
             stop(client).await?;
         }
         None if loaded.path.is_none() => return Ok(None),

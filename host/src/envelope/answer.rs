@@ -147,7 +147,7 @@ impl Refusal {
         let (effect, ceiling) = (declared(effect), declared(ceiling));
         let suggestion = format!(
             "declare \"effect\": \"{effect}\" if that is wanted; if the tool does less, the owner of belljar can say so under 'effects' \
-             in belljar.toml, or believe what its server says with trust_hints = true"
+             in belljar.toml, or trust its server with trust_hints = true"
         );
         Self {
             kind: ErrorType::Permission,

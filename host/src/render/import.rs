@@ -34,7 +34,7 @@ pub(crate) fn show_offered(found: &Found) {
 pub(crate) fn question(found: &Found) -> String {
     let path = found.source.path.display().to_string();
     format!(
-        "{} was written by whoever made this folder; take {} from it?",
+        "{} was written by the author of this folder; take {} from it?",
         visible_line(&path),
         counted(found.len(), "server")
     )
@@ -103,7 +103,7 @@ pub(crate) fn show_written(plan: &Plan, target: &Path, written: Option<&Written>
     }
     for left in plan.left.iter().filter(|left| !left.is_empty()) {
         output::note(format_args!(
-            "nothing was taken from {}, because whoever made this folder wrote it; to take {}: {}",
+            "nothing was taken from {}, because the author of this folder wrote it; to take {}: {}",
             visible_line(&left.source.path.display().to_string()),
             counted(left.len(), "server"),
             command_for(left),

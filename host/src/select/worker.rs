@@ -55,7 +55,7 @@ pub(super) fn outputs(filter: &Compiled, value: &[u8], max_bytes: usize) -> Resu
         let output = match output {
             Ok(output) => output.to_string(),
             Err(error) => {
-                let hint = "'?' after a step passes over what does not fit, and '// null' gives a default";
+                let hint = "'?' after a step ignores values that do not fit, and '// null' gives a default";
                 // It quotes the values that it is about, however large they are.
                 let mut error = error.to_string();
                 if let Some((end, _)) = error.char_indices().nth(ERROR_CHARACTERS) {

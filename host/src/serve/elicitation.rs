@@ -83,7 +83,7 @@ async fn one(
     };
     let content = (answer.action == ElicitationAction::Accept).then_some(answer.content).flatten();
     let Some(approve) = content.as_ref().and_then(decided) else {
-        tracing::info!("the client's answer to a question has no decision in it, and counts for none");
+        tracing::info!("the client's answer to a question has no decision, and does not count");
         return;
     };
     let decision = Decision { approve, by: By::Desk(desk), channel: Channel::Elicitation, at: SystemTime::now() };
@@ -116,7 +116,7 @@ impl Drop for Form {
         if let (Some(request), Ok(runtime)) = (self.0.take(), Handle::try_current()) {
             runtime.spawn(async move {
                 if let Err(error) = request.cancel(Some("it is decided, or not asked any more".to_owned())).await {
-                    tracing::debug!("the client could not be told to take a form back: {error}");
+                    tracing::debug!("the client could not be told to withdraw a form: {error}");
                 }
             });
         }

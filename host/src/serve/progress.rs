@@ -112,7 +112,7 @@ async fn tell(peer: &Peer<RoleServer>, least: u8, entry: Entry) {
     };
     let message = LoggingMessageNotificationParam::new(level, Value::String(text)).with_logger(LOGGER);
     if let Err(error) = peer.notify_logging_message(message).await {
-        tracing::debug!("the client does not hear what the script logs: {error}");
+        tracing::debug!("the client does not receive the script's logs: {error}");
     }
 }
 

@@ -58,7 +58,7 @@ impl fmt::Display for Useless {
             Self::OfAnother => "requestState was given to somebody else",
             Self::OtherRun => "requestState belongs to another run than the one that 'run' names",
             Self::OtherRequest => "requestState belongs to a request with other arguments",
-            Self::TooLate => "it is too late: what was asked has expired",
+            Self::TooLate => "it is too late: the question has expired",
         })
     }
 }

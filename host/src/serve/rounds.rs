@@ -114,7 +114,7 @@ impl Rounds<'_> {
         let (mut taken, mut refusals) = (0, Vec::new());
         for (call, question) in state.questions() {
             let Some(approve) = responses.get(&key(call)).and_then(decided) else {
-                tracing::info!(run = %state.run, call, "the client's answer has no decision in it, and counts for none");
+                tracing::info!(run = %state.run, call, "the client's answer has no decision, and does not count");
                 continue;
             };
             let at = SystemTime::now();
@@ -171,7 +171,7 @@ impl Rounds<'_> {
         let whose = (self.principal.map(str::to_owned), round.digest, round.desk);
         let state = RequestState::new(run, whose, &questions, round.before);
         let Some(state) = state.sealed(self.ledger) else {
-            tracing::warn!(%run, "the client is not asked about a run, since what it gives back cannot be sealed");
+            tracing::warn!(%run, "the client is not asked about a run, since its state cannot be sealed");
             return Ok(None);
         };
         Ok(Some(InputRequiredResult::new(Some(forms), Some(state))))

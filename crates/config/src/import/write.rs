@@ -42,7 +42,7 @@ pub enum WriteError {
     #[error(transparent)]
     Existing(#[from] ConfigError),
     /// The existing file and the additions conflict.
-    #[error("{} would be wrong with these servers, and was left as it is: {problem}", path.display())]
+    #[error("{} would be invalid with these servers, and was not changed: {problem}", path.display())]
     Rejected {
         /// The file.
         path: PathBuf,

@@ -69,7 +69,7 @@ enum Unsent {
     Denied,
     #[error("the owner was asked and did not decide within {}", humantime(*.0))]
     Expired(Duration),
-    #[error("whoever was asked went away without a decision")]
+    #[error("the client that was asked is gone, and has not decided")]
     Unanswered,
     #[error("the question was withdrawn")]
     Withdrawn,

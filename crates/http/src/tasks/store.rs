@@ -191,7 +191,7 @@ fn known<'t>(tasks: &'t mut HashMap<String, Entry>, owner: &Owner, id: &str) -> 
 fn new_id() -> Option<String> {
     let mut bytes = [0_u8; ID_BYTES];
     if let Err(error) = rand::rngs::OsRng.try_fill_bytes(&mut bytes) {
-        tracing::warn!("a call does not become a task, as the system gives no random bytes: {error}");
+        tracing::warn!("a call does not become a task, as the system returned no random bytes: {error}");
         return None;
     }
     let hex = |mut text: String, byte: &u8| {

@@ -254,7 +254,7 @@ fn write_ahead(connection: &Connection) -> rusqlite::Result<()> {
             Ok(mode) if mode == "wal" => return Ok(()),
             Ok(_) => {
                 let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_PROTOCOL);
-                let problem = "its file system has no memory that processes can share".to_owned();
+                let problem = "its file system does not support shared memory".to_owned();
                 return Err(rusqlite::Error::SqliteFailure(code, Some(problem)));
             }
         }

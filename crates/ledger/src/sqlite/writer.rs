@@ -401,7 +401,7 @@ impl Work {
             let path = open.path();
             let tidied = keep::tidy(&mut open.connection, &path, &open.presence, &self.options.keep);
             if let Err(error) = tidied {
-                tracing::warn!("what is too old in the ledger of runs was not forgotten: {error}");
+                tracing::warn!("old runs could not be removed from the ledger: {error}");
             }
             if let Err(error) = open.presence.tidy() {
                 tracing::debug!("files that ended processes left beside the ledger could not be removed: {error}");

@@ -33,7 +33,7 @@ pub enum LoginError {
     #[error("{fault}")]
     Server { fault: RemoteError },
     /// There is no free local port.
-    #[error("the browser has no address to come back to after the login: {error}")]
+    #[error("the browser has no local address to return to after the login: {error}")]
     Loopback { error: io::Error },
     /// The server says nothing about logins.
     #[error("{host} does not say where to log in")]

@@ -200,14 +200,14 @@ impl StartError {
         Some(match self {
             Self::UnknownServer { nearest: Some(nearest), .. } => format!("did you mean '{nearest}'?"),
             Self::CommandNotFound { command } => format!(
-                "check that '{command}' is installed, and that it is spelled in full or lies in a folder of the PATH given to child servers"
+                "check that '{command}' is installed, and that it is a full path or in a folder of the PATH given to child servers"
             ),
             Self::NoDirectory { .. } => "create the folder, or correct 'cwd' in the configuration".to_owned(),
             Self::CannotExecute { command, .. } => {
                 format!("check that '{command}' is a program for this system, and marked as executable")
             }
             Self::Sandbox { .. } => {
-                "give the server what is missing in 'sandbox' of the configuration; without 'sandbox' it runs with your own rights"
+                "allow what is missing in the server's 'sandbox' of the configuration; without 'sandbox' it runs with your own rights"
                     .to_owned()
             }
             Self::Exited { .. } => {
@@ -319,7 +319,7 @@ pub enum CallError {
         limit: Duration,
     },
     /// A stateful server was lost since the last call. The call was not sent.
-    #[error("server '{server}' was lost ({how}), and what it held with it; the call was not sent")]
+    #[error("server '{server}' was lost ({how}), and its state with it; the call was not sent")]
     StateLost {
         /// Its name.
         server: String,
@@ -412,12 +412,12 @@ impl CallError {
             Self::QueueFull { .. } => "make fewer calls at the same time".to_owned(),
             Self::QueueTimeout { .. } => "make fewer calls at the same time, or shorter ones".to_owned(),
             Self::StateLost { .. } => {
-                "it is started afresh; do again what it must hold (log in, open, activate), and then repeat the call"
+                "it is started again; restore its state first (log in, open, activate), and then repeat the call"
                     .to_owned()
             }
             Self::Key { argument, .. } => {
                 format!(
-                    "pass '{argument}' with every call; one that is a path has to be named in the server's 'paths.arguments' by belljar's owner"
+                    "pass '{argument}' with every call; a path must be listed in the server's 'paths.arguments' by belljar's owner"
                 )
             }
             Self::NoInstance { .. } => "use one of the instances that there are, or raise 'instances'".to_owned(),

@@ -78,7 +78,7 @@ impl Cache {
         };
         let tools = parse(file);
         if tools.is_none() {
-            tracing::info!("what is in {} is not a list of tools, and is passed over", self.name);
+            tracing::info!("what is in {} is not a list of tools, and is ignored", self.name);
         }
         tools
     }

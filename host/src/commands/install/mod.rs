@@ -141,7 +141,7 @@ fn entry(arguments: &InstallArguments) -> Result<CstInputValue, Failure> {
     let program = std::env::current_exe()
         .map_err(|error| Failure::internal(format!("belljar's own program cannot be found: {error}")))?;
     let text = |path: &Path| path.to_str().map(|text| CstInputValue::String(text.to_owned()));
-    let no_text = || Failure::usage("the path is not UTF-8, as JSON has to be", "move it to another folder");
+    let no_text = || Failure::usage("the path is not UTF-8, which JSON requires", "move it to another folder");
     let mut args = vec![CstInputValue::String("serve".to_owned())];
     if let Some(config) = &arguments.config.config {
         let config = std::path::absolute(config).unwrap_or_else(|_| config.clone());

@@ -93,7 +93,7 @@ impl Remote {
     /// Says that there is a token now.
     pub(super) fn tell(&self) {
         output::note(format_args!(
-            "the entry has a new token '{}', and its file can be read by you alone; 'belljar token remove {}' ends it",
+            "the entry has a new token '{}', and only you can read its file; 'belljar token remove {}' ends it",
             self.name, self.name
         ));
     }

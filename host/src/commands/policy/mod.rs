@@ -289,7 +289,7 @@ async fn explain(arguments: &PolicyExplainArguments) -> Result<ExitCode, Failure
     let Some(tool) = known.of_tool(&arguments.path) else { return Err(no_server(&loaded, &arguments.path)) };
     if !tool.is_listed {
         output::note(format_args!(
-            "nothing on disk says that there is a tool {}, so it counts as every unknown tool does",
+            "no list on disk has a tool {}, so it counts as every unknown tool does",
             visible_line(&arguments.path.to_string())
         ));
     }

@@ -57,7 +57,7 @@ pub(super) async fn recording(run: RunIdStart) -> Result<Vec<u8>, Failure> {
         Some(KeptRecording::Whole(bytes)) => Ok(bytes),
         Some(KeptRecording::Redacted(_)) => Err(missing(
             format!("the recording of {run} was redacted: it is verifiable, not replayable"),
-            "belljar runs show has what is left of it",
+            "the rest is in belljar runs show",
         )),
         Some(KeptRecording::NotReplayable { reason }) => Err(missing(
             format!("{run} is not replayable: {reason}"),
@@ -246,7 +246,7 @@ async fn found(ledger: &SqliteLedger, name: RunIdStart) -> Result<WholeRun, Fail
     };
     run.ok_or_else(|| {
         RunError::new(ErrorKind::Exception, format!("the ledger has no run {name}"))
-            .with_hint("`belljar runs` lists those that it has; [ledger] keep says how long")
+            .with_hint("`belljar runs` lists its runs; [ledger] keep says how long")
             .into()
     })
 }
