@@ -26,7 +26,7 @@ const GREETING: Duration = Duration::from_secs(5);
 const MAX_ANSWER_BYTES: usize = 4 * MAX_LINE_BYTES;
 
 /// A connection to a daemon, for one request at a time.
-pub struct Client {
+pub struct DaemonClient {
     lines: FramedRead<OwnedReadHalf, LinesCodec>,
     requests: FramedWrite<OwnedWriteHalf, LinesCodec>,
     address: Address,
@@ -95,7 +95,7 @@ pub enum RequestError {
     },
 }
 
-impl Client {
+impl DaemonClient {
     /// Connects to the daemon at `address`, or returns `None` if none listens.
     ///
     /// # Errors

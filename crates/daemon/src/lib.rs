@@ -28,11 +28,11 @@ mod start;
 mod tests;
 
 pub use address::{Address, AddressError, user};
-pub use client::{Client, ConnectError, RequestError};
+pub use client::{ConnectError, DaemonClient, RequestError};
 pub use framing::{Line, Lines};
 pub use lock::{Lock, LockError};
 pub use protocol::{DaemonError, MAX_LINE_BYTES, PROTOCOL, codes};
-pub use server::{ServeError, Server};
+pub use server::{DaemonServer, ServeError};
 pub use service::{Answer, Service};
 pub use shared::Options;
 pub use start::{Readiness, StartError, detach, start};

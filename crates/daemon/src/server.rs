@@ -24,7 +24,7 @@ const PATIENCE_FOR_PREDECESSOR: Duration = Duration::from_secs(90);
 const LAST_WORDS: Duration = Duration::from_secs(2);
 
 /// A daemon that listens.
-pub struct Server {
+pub struct DaemonServer {
     listener: UnixListener,
     socket: PathBuf,
     shared: Arc<Shared>,
@@ -48,7 +48,7 @@ pub enum ServeError {
     },
 }
 
-impl Server {
+impl DaemonServer {
     /// Begins to listen at `address`, after the previous daemon is gone, and removes what that one
     /// left behind.
     ///

@@ -25,7 +25,7 @@ use crate::{
 };
 
 /// The running requests of a client. They are dropped with it: a client that vanishes cancels them.
-struct Session {
+struct ClientSession {
     shared: Arc<Shared>,
     /// The number of the connection in this process.
     number: u64,
@@ -42,8 +42,13 @@ pub(crate) async fn serve(stream: UnixStream, shared: Arc<Shared>) {
     let mut answers = FramedWrite::new(writing, LinesCodec::new());
     static SESSIONS: AtomicU64 = AtomicU64::new(0);
     let number = SESSIONS.fetch_add(1, Ordering::Relaxed);
-    let mut session =
-        Session { shared: shared.clone(), number, greeted: false, running: JoinSet::new(), tokens: HashMap::new() };
+    let mut session = ClientSession {
+        shared: shared.clone(),
+        number,
+        greeted: false,
+        running: JoinSet::new(),
+        tokens: HashMap::new(),
+    };
     loop {
         // Answers come first: even a client that sends without end gets them.
         let said = tokio::select! {
@@ -73,7 +78,7 @@ pub(crate) async fn serve(stream: UnixStream, shared: Arc<Shared>) {
     }
 }
 
-impl Session {
+impl ClientSession {
     /// Handles a line: returns an immediate answer, or begins what takes time.
     fn take(&mut self, text: &str) -> Option<String> {
         let request = match Request::parse(text) {

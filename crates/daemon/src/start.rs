@@ -9,7 +9,7 @@ use tokio::{
     time::timeout,
 };
 
-use crate::{Address, Client, ConnectError, Lock, LockError};
+use crate::{Address, ConnectError, DaemonClient, Lock, LockError};
 
 /// How long another command may take to start the daemon that this one needs too.
 const PATIENCE_FOR_OTHERS: Duration = Duration::from_secs(120);
@@ -68,13 +68,13 @@ pub enum StartError {
 ///
 /// # Errors
 /// [`StartError`], with the daemon's message if it wrote one.
-pub async fn start(address: &Address, program: Command) -> Result<Client, StartError> {
-    if let Some(client) = Client::connect(address).await? {
+pub async fn start(address: &Address, program: Command) -> Result<DaemonClient, StartError> {
+    if let Some(client) = DaemonClient::connect(address).await? {
         return Ok(client);
     }
     let starting = Lock::acquire(&address.starting(), PATIENCE_FOR_OTHERS).await?;
     // Somebody else may have started it while we waited for the lock.
-    if let Some(client) = Client::connect(address).await? {
+    if let Some(client) = DaemonClient::connect(address).await? {
         return Ok(client);
     }
     match timeout(PATIENCE_FOR_IT, spawn(program)).await {
@@ -83,7 +83,7 @@ pub async fn start(address: &Address, program: Command) -> Result<Client, StartE
         Ok(Err(fault)) => return Err(fault),
         Err(_) => return Err(StartError::Silent("it has not said that it listens; its log may say why")),
     }
-    let client = Client::connect(address).await?;
+    let client = DaemonClient::connect(address).await?;
     drop(starting);
     client.ok_or(StartError::Silent("it said that it listens, and ended at once; its log may say why"))
 }

@@ -10,7 +10,7 @@
 use std::{collections::BTreeMap, pin::pin, sync::Arc, time::Duration};
 
 use belljar_model::{Sharing, ToolPath};
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use tokio::{
     sync::{Notify, OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLock},
     time::timeout,
@@ -156,7 +156,7 @@ impl RunLocks {
                     timeout(most, lock.write_owned()).await.map_err(|_| self.busy(server, most))?
                 }
             };
-            let mut held = self.lock();
+            let mut held = self.held.lock();
             if held.has_ended {
                 return Err(LockError::Ended);
             }
@@ -170,19 +170,19 @@ impl RunLocks {
     /// Releases a server, unless the run holds it to its end.
     pub(crate) fn release(&self, server: usize) {
         if self.toolbox.sharing(server) != Sharing::Exclusive {
-            self.lock().servers.remove(&server);
+            self.held.lock().servers.remove(&server);
         }
     }
 
     /// Releases everything. Nothing can be locked afterwards.
     pub(crate) fn end(&self) {
-        let mut held = self.lock();
+        let mut held = self.held.lock();
         held.has_ended = true;
         held.servers.clear();
     }
 
     fn has(&self, server: usize) -> bool {
-        self.lock().servers.contains_key(&server)
+        self.held.lock().servers.contains_key(&server)
     }
 
     /// Waits until the run holds a server.
@@ -200,7 +200,7 @@ impl RunLocks {
 
     /// Whether the run may wait for a server: it holds none that comes later.
     fn may_wait(&self, server: usize) -> Result<(), LockError> {
-        let last = self.lock().servers.keys().next_back().copied();
+        let last = self.held.lock().servers.keys().next_back().copied();
         match last.filter(|last| *last > server) {
             None => Ok(()),
             Some(last) => {
@@ -212,10 +212,6 @@ impl RunLocks {
 
     fn busy(&self, server: usize, waited: Duration) -> LockError {
         LockError::Busy { server: self.toolbox.name_of(server).to_owned(), waited }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Held> {
-        self.held.lock()
     }
 }
 

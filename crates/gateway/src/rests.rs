@@ -10,7 +10,7 @@ use std::{
 use belljar_approvals::{Past, QuestionId};
 use belljar_ledger::Digest;
 use belljar_model::{Effect, ErrorKind, LedgerLevel, RunError, RunId, ToolPath, Verdict, WaitingCall};
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
@@ -61,20 +61,20 @@ impl Gate {
 
     /// Notes that a call begins to wait.
     pub(crate) fn enter(&self, number: u64, waits: Waits) -> Waiting<'_> {
-        self.lock().waiting.insert(number, waits);
+        self.state.lock().waiting.insert(number, waits);
         Waiting { gate: self, number }
     }
 
     /// Closes the gate, if exactly so many calls wait at it.
     pub(crate) fn close(&self, waiting: u64) -> bool {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         state.is_closed |= waiting > 0 && state.waiting.len() as u64 == waiting;
         state.is_closed
     }
 
     /// Whether it is closed: the run is put aside, and its questions stay open.
     pub(crate) fn is_closed(&self) -> bool {
-        self.lock().is_closed
+        self.state.lock().is_closed
     }
 
     /// Tells all current and later waiters that the run cannot be put aside.
@@ -97,11 +97,7 @@ impl Gate {
 
     /// What waits, by call number.
     pub(crate) fn waiting(&self) -> BTreeMap<u64, Waits> {
-        self.lock().waiting.clone()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, GateState> {
-        self.state.lock()
+        self.state.lock().waiting.clone()
     }
 }
 
@@ -110,7 +106,7 @@ impl Waiting<'_> {
     /// never completes, and the code that suspended the run drops it.
     pub(crate) async fn leave(self) {
         let is_closed = {
-            let mut state = self.gate.lock();
+            let mut state = self.gate.state.lock();
             if !state.is_closed {
                 state.waiting.remove(&self.number);
             }
@@ -124,7 +120,7 @@ impl Waiting<'_> {
 
 impl Drop for Waiting<'_> {
     fn drop(&mut self) {
-        let mut state = self.gate.lock();
+        let mut state = self.gate.state.lock();
         if !state.is_closed {
             state.waiting.remove(&self.number);
         }

@@ -177,7 +177,7 @@ impl RunLog {
 
     /// Suspends a resumed run again that has done nothing new.
     pub(crate) async fn lay_down(&self) {
-        self.lock().is_over = true;
+        self.calls.lock().is_over = true;
         self.tell(|| RunStep::Ended { error: Some(ErrorKind::Approval) });
         if let Some((RunLedger { ledger, .. }, _)) = &self.kept
             && let Err(fault) = ledger.lay_down(self.run()).await
@@ -272,11 +272,11 @@ impl RunLog {
         (until, state): (SystemTime, Vec<u8>),
     ) -> Result<(), LedgerError> {
         let Some((RunLedger { ledger, .. }, _)) = &self.kept else { return Err(LedgerError::Closed) };
-        let (start, calls) = (self.start.clone(), std::mem::take(&mut self.lock().ended));
+        let (start, calls) = (self.start.clone(), std::mem::take(&mut self.calls.lock().ended));
         let took = self.took();
         let rest = RunRest { start, took, usage: usage.clone(), calls, until, asked, state };
         ledger.commit(Entry::Rest(Box::new(rest))).await?;
-        self.lock().is_over = true;
+        self.calls.lock().is_over = true;
         self.tell(|| RunStep::Ended { error: Some(ErrorKind::Approval) });
         Ok(())
     }
@@ -332,7 +332,7 @@ impl RunLog {
                     kept?;
                 }
             } else {
-                self.lock().open.insert(number, call);
+                self.calls.lock().open.insert(number, call);
             }
         }
         self.tell(|| RunStep::Sent { call: number });
@@ -426,7 +426,7 @@ impl RunLog {
     /// Keeps a call that has ended until the run ends, or writes it with others.
     async fn keep_ended(&self, call: Call) {
         let full = {
-            let mut calls = self.lock();
+            let mut calls = self.calls.lock();
             calls.ended.push(call);
             (calls.ended.len() >= WAITING_CALLS).then(|| std::mem::take(&mut calls.ended))
         };
@@ -470,7 +470,7 @@ impl RunLog {
     /// Marks the run as ended, once.
     fn over(&self, error: Option<&RunError>, usage: &Usage, recording: Option<KeptRecording>) -> Option<RunEnd> {
         let calls = {
-            let mut calls = self.lock();
+            let mut calls = self.calls.lock();
             if std::mem::replace(&mut calls.is_over, true) {
                 return None;
             }
@@ -510,15 +510,11 @@ impl RunLog {
             let _ = self.told.events.send(RunEvent { run: self.run(), step });
         }
     }
-
-    fn lock(&self) -> MutexGuard<'_, Calls> {
-        self.calls.lock()
-    }
 }
 
 impl Drop for RunLog {
     fn drop(&mut self) {
-        if !self.is_live.load(Relaxed) && !self.lock().is_over {
+        if !self.is_live.load(Relaxed) && !self.calls.lock().is_over {
             // It waits as before.
             if let (Some((RunLedger { ledger, .. }, _)), Ok(runtime)) = (&self.kept, Handle::try_current()) {
                 let (ledger, run) = (ledger.clone(), self.run());
@@ -574,7 +570,7 @@ impl SentCall {
             let _ = ledger.write(Entry::Answered { run: log.run(), number, end }).await;
             return has_failed;
         }
-        let open = log.lock().open.remove(&number);
+        let open = log.calls.lock().open.remove(&number);
         if let Some(call) = open {
             log.keep_ended(Call { end: Some(end), ..call }).await;
         }

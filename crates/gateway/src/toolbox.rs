@@ -42,7 +42,7 @@ use crate::{
 /// Each configured child: its names, its tools once they are known, and its connection.
 pub struct Toolbox {
     upstream: Upstream,
-    servers: Vec<Server>,
+    servers: Vec<BoundServer>,
     observations: Arc<Observations>,
     check_workers: Option<Arc<CheckWorkers>>,
     /// The catalogue that was requested last. What it has indexed is valid as long as no server
@@ -68,7 +68,7 @@ struct Joined {
     lists: BTreeMap<Option<String>, JsonText>,
 }
 
-struct Server {
+struct BoundServer {
     names: Names,
     effects: EffectRules,
     sharing: Sharing,
@@ -84,7 +84,7 @@ struct Server {
     known: Mutex<Option<Known>>,
 }
 
-impl Server {
+impl BoundServer {
     /// Whether this is its name, in the configuration or in scripts.
     fn is_called(&self, name: &str) -> bool {
         self.names.exact() == name || self.names.alias() == name
@@ -119,7 +119,7 @@ impl Toolbox {
         let servers = namespaces(&exact)
             .into_iter()
             .zip(&specs)
-            .map(|(names, spec)| Server {
+            .map(|(names, spec)| BoundServer {
                 names,
                 effects: spec.effects.clone(),
                 sharing: spec.sharing(),
@@ -175,7 +175,7 @@ impl Toolbox {
     /// A digest for each server of where its calls go: its configuration, and how it is started or
     /// reached.
     pub(crate) fn places(&self) -> BTreeMap<String, String> {
-        let place = |server: &Server| {
+        let place = |server: &BoundServer| {
             let configured = match &server.transport {
                 Transport::Stdio(command) => {
                     format!("{:?}", (&command.command, &command.args, &command.env, &command.cwd))
@@ -229,7 +229,7 @@ impl Toolbox {
     pub(crate) fn judge_of(&self, path: &ToolPath) -> Option<(Arc<ToolPolicy>, Files)> {
         let rules = self.rules.as_ref()?;
         let server = self.servers.iter().find(|server| server.names.exact() == path.server());
-        let known = server.and_then(Server::last_known);
+        let known = server.and_then(BoundServer::last_known);
         let judge = || {
             let effects = server.map(|server| &server.effects);
             let broken = known.as_ref().map(|known| known.broken.clone()).unwrap_or_default();
@@ -247,7 +247,7 @@ impl Toolbox {
 
     /// Why nobody sees this tool of a known server, by one of its names.
     pub(crate) fn denied(&self, path: &ToolPath) -> Option<Denial> {
-        let is_named = |server: &&Server| server.names.bound().any(|name| name == path.server());
+        let is_named = |server: &&BoundServer| server.names.bound().any(|name| name == path.server());
         let server = self.servers.iter().find(is_named)?;
         let decision = server.last_known()?.denied.get(path.tool())?.clone();
         denial(&ToolPath::new(server.names.exact(), path.tool()), &decision)
@@ -298,7 +298,7 @@ impl Toolbox {
     /// The digest of a tool's definition, if it is known.
     pub(crate) fn definition_digest(&self, path: &ToolPath) -> belljar_approvals::Digest {
         let server = self.servers.iter().find(|server| server.names.exact() == path.server());
-        let known = server.and_then(Server::last_known);
+        let known = server.and_then(BoundServer::last_known);
         let tool = known.as_ref().and_then(|known| known.catalog.tool(path.tool()));
         let definition = tool.and_then(|tool| serde_json::to_vec(tool.definition()).ok()).unwrap_or_default();
         belljar_approvals::digest(&definition)
@@ -404,7 +404,7 @@ impl Toolbox {
     /// The positions of the servers that are named in `source`.
     pub(crate) fn mentioned(&self, source: &str) -> impl Iterator<Item = usize> {
         let is_mentioned =
-            |server: &Server| source.contains(server.names.exact()) || source.contains(server.names.alias());
+            |server: &BoundServer| source.contains(server.names.exact()) || source.contains(server.names.alias());
         self.servers.iter().enumerate().filter(move |(_, server)| is_mentioned(server)).map(|(at, _)| at)
     }
 
@@ -473,11 +473,11 @@ impl Toolbox {
 
     /// The same for several servers, or all if none is named, for callers that need all tools.
     pub async fn catalog_of(&self, servers: &[&str]) -> Arc<Catalog> {
-        let is_named = |server: &Server| servers.is_empty() || servers.iter().any(|name| server.is_called(name));
+        let is_named = |server: &BoundServer| servers.is_empty() || servers.iter().any(|name| server.is_called(name));
         self.catalog_where(is_named).await
     }
 
-    async fn catalog_where(&self, is_named: impl Fn(&Server) -> bool) -> Arc<Catalog> {
+    async fn catalog_where(&self, is_named: impl Fn(&BoundServer) -> bool) -> Arc<Catalog> {
         let servers = self.servers.iter().map(async |server| {
             if is_named(server) {
                 self.known_or_unavailable(server).await
@@ -512,7 +512,7 @@ impl Toolbox {
 
     /// The tool that a text names, of a server that is already known.
     pub(crate) fn signature_of_known(&self, expression: &str) -> Option<String> {
-        let catalogs = self.servers.iter().filter_map(Server::last_known).map(|known| known.catalog);
+        let catalogs = self.servers.iter().filter_map(BoundServer::last_known).map(|known| known.catalog);
         Catalog::new(catalogs.collect()).lookup(expression).map(|tool| self.signature_of(tool))
     }
 
@@ -604,13 +604,13 @@ impl Toolbox {
         }
     }
 
-    async fn known(&self, server: &Server) -> Result<Arc<ServerCatalog>, Arc<StartError>> {
+    async fn known(&self, server: &BoundServer) -> Result<Arc<ServerCatalog>, Arc<StartError>> {
         let tools = self.upstream.tools(server.names.exact()).await?;
         Ok(self.known_by(server, tools).await)
     }
 
     /// Derives what depends on this list of a server.
-    async fn known_by(&self, server: &Server, tools: Arc<Vec<ToolDefinition>>) -> Arc<ServerCatalog> {
+    async fn known_by(&self, server: &BoundServer, tools: Arc<Vec<ToolDefinition>>) -> Arc<ServerCatalog> {
         let is_known = server.last_known().is_some_and(|known| Arc::ptr_eq(&known.list, &tools));
         let changed = match is_known {
             true => Changed::default(),
@@ -650,7 +650,7 @@ impl Toolbox {
 
     /// The conditions that make no sense with this list. The server may have changed since they
     /// were written: its rules fail closed, and those of other servers stay unchanged.
-    fn broken(&self, server: &Server, tools: &[ToolDefinition]) -> Broken {
+    fn broken(&self, server: &BoundServer, tools: &[ToolDefinition]) -> Broken {
         let Some(rules) = &self.rules else { return Broken::default() };
         let name = server.names.exact();
         let (broken, problems) =
@@ -664,7 +664,7 @@ impl Toolbox {
     /// The tools that some caller may use, and those that nobody may.
     fn seen(
         &self,
-        server: &Server,
+        server: &BoundServer,
         tools: &[ToolDefinition],
         broken: &Broken,
     ) -> (Vec<ToolDefinition>, BTreeMap<String, Decision>) {
@@ -684,7 +684,7 @@ impl Toolbox {
         (seen, denied)
     }
 
-    async fn known_or_unavailable(&self, server: &Server) -> Arc<ServerCatalog> {
+    async fn known_or_unavailable(&self, server: &BoundServer) -> Arc<ServerCatalog> {
         self.known(server).await.unwrap_or_else(|fault| {
             let hint = fault.hint().unwrap_or_default();
             Arc::new(ServerCatalog::unavailable(server.names.clone(), &fault.reason(), &hint))

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use belljar_ledger::{Assumption, CallState, Digest, KeptCall};
 use belljar_model::{Effect, JsonText, ToolPath};
 use belljar_sandbox::CallError;
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use serde_json::Value;
 
 /// The calls of a run that are to be settled.
@@ -57,17 +57,17 @@ impl Unsettled {
         let lost = calls.into_iter().filter(is_lost);
         let lost =
             lost.map(|KeptCall { number, tool, arguments, state, .. }| (number, Lost { tool, arguments, state }));
-        *self.lock() = Known { calls: lost.collect(), assumed };
+        *self.0.lock() = Known { calls: lost.collect(), assumed };
     }
 
     /// Whether there are none.
     pub(crate) fn is_empty(&self) -> bool {
-        self.lock().calls.is_empty()
+        self.0.lock().calls.is_empty()
     }
 
     /// Whether a call of this number was sent.
     pub(crate) fn has(&self, number: u64) -> bool {
-        self.lock().calls.contains_key(&number)
+        self.0.lock().calls.contains_key(&number)
     }
 
     /// What became of this call before, which may change something. Its arguments count if they are
@@ -80,7 +80,7 @@ impl Unsettled {
         arguments: Option<Digest>,
         (may_repeat, has_key): (bool, bool),
     ) -> Earlier {
-        let mut known = self.lock();
+        let mut known = self.0.lock();
         let Known { calls, assumed } = &mut *known;
         let Some(lost) = calls.get(&number) else {
             let is_same = |lost: &Lost| has_key || arguments.is_none() || lost.arguments == arguments;
@@ -101,10 +101,6 @@ impl Unsettled {
             (CallState::AssumedFailed, _) | (_, Some(Assumption::Failed)) => Earlier::Failed(false),
             (_, None) => Earlier::Unknown,
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Known> {
-        self.0.lock()
     }
 }
 

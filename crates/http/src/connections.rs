@@ -6,7 +6,7 @@
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use tokio::{
     sync::Notify,
     time::{Instant, sleep_until},
@@ -76,7 +76,7 @@ impl Connections {
 
     /// A place, or the time when one could be made.
     fn try_place(self: &Arc<Self>) -> Result<Place, Option<Instant>> {
-        let mut open = self.lock();
+        let mut open = self.open.lock();
         if open.count < self.most {
             let (id, give_way) = (open.next, CancellationToken::new());
             open.next += 1;
@@ -94,16 +94,12 @@ impl Connections {
         }
         Err(None)
     }
-
-    fn lock(&self) -> MutexGuard<'_, Open> {
-        self.open.lock()
-    }
 }
 
 impl Place {
     /// A request has come.
     pub(crate) fn answers(self: &Arc<Self>) -> Answering {
-        self.all.lock().waiting.remove(&self.id);
+        self.all.open.lock().waiting.remove(&self.id);
         Answering(self.clone())
     }
 
@@ -117,14 +113,14 @@ impl Drop for Answering {
     fn drop(&mut self) {
         let Place { all, id, give_way } = &*self.0;
         let waiting = Waiting { since: Instant::now(), give_way: give_way.clone() };
-        all.lock().waiting.insert(*id, waiting);
+        all.open.lock().waiting.insert(*id, waiting);
         all.changed.notify_waiters();
     }
 }
 
 impl Drop for Place {
     fn drop(&mut self) {
-        let mut open = self.all.lock();
+        let mut open = self.all.open.lock();
         open.waiting.remove(&self.id);
         open.count -= 1;
         drop(open);

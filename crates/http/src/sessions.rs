@@ -83,7 +83,7 @@ impl Sessions {
 
     /// Takes a place for another one, if there is one.
     pub(crate) fn reserve(self: &Arc<Self>, principal: &Arc<str>) -> Option<Place> {
-        let mut open = self.lock();
+        let mut open = self.open.lock();
         let all: usize = open.places.values().sum();
         let own = open.places.get(principal).copied().unwrap_or(0);
         if all >= self.most || own >= self.most_per_principal {
@@ -96,7 +96,7 @@ impl Sessions {
     /// Notes that a session was created.
     pub(crate) fn add(&self, id: Arc<str>, place: Place, now: Instant) {
         let session = Session { place, uses: 0, requests: HashSet::new(), last_used: now, log_level: Arc::default() };
-        let mut open = self.lock();
+        let mut open = self.open.lock();
         let replaced = open.sessions.insert(id, session);
         self.tell(open);
         drop(replaced);
@@ -104,7 +104,7 @@ impl Sessions {
 
     /// Uses a session. One of another principal is treated as if it did not exist.
     pub(crate) fn enter(self: &Arc<Self>, id: &str, principal: &str, request: Option<String>) -> Result<Use, NoUse> {
-        let mut open = self.lock();
+        let mut open = self.open.lock();
         let (session, found) = {
             let key = open.sessions.get_key_value(id).map(|(key, _)| key.clone()).ok_or(NoUse::Unknown)?;
             (key, open.sessions.get_mut(id).ok_or(NoUse::Unknown)?)
@@ -123,7 +123,7 @@ impl Sessions {
 
     /// Removes a session that has ended.
     pub(crate) fn remove(&self, id: &str) {
-        let mut open = self.lock();
+        let mut open = self.open.lock();
         let removed = open.sessions.remove(id);
         self.tell(open);
         drop(removed);
@@ -132,7 +132,7 @@ impl Sessions {
     /// Removes those that were unused for so long, and those that are not `alive`; returns their
     /// ids.
     pub(crate) fn give_up(&self, now: Instant, idle: Duration, alive: impl Fn(&str) -> bool) -> Vec<Arc<str>> {
-        let mut open = self.lock();
+        let mut open = self.open.lock();
         let over = |(id, session): &(&Arc<str>, &Session)| {
             !alive(id) || session.uses == 0 && now.saturating_duration_since(session.last_used) >= idle
         };
@@ -143,11 +143,6 @@ impl Sessions {
         ids
     }
 
-    fn lock(&self) -> MutexGuard<'_, Open> {
-        // Nothing under the lock can panic halfway.
-        self.open.lock()
-    }
-
     fn tell(&self, open: MutexGuard<'_, Open>) {
         let count = open.sessions.len();
         self.count.send_if_modified(|told| std::mem::replace(told, count) != count);
@@ -156,7 +151,7 @@ impl Sessions {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        let mut open = self.sessions.lock();
+        let mut open = self.sessions.open.lock();
         if let Some(taken) = open.places.get_mut(&self.principal) {
             *taken -= 1;
             if *taken == 0 {
@@ -168,7 +163,7 @@ impl Drop for Place {
 
 impl Drop for Use {
     fn drop(&mut self) {
-        let mut open = self.sessions.lock();
+        let mut open = self.sessions.open.lock();
         if let Some(session) = open.sessions.get_mut(&self.session) {
             session.uses -= 1;
             session.last_used = Instant::now();

@@ -4,7 +4,7 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 
 use crate::Limits;
 
@@ -65,7 +65,7 @@ impl Shares {
     /// Opens a request.
     pub(crate) fn open(&self, principal: &Arc<str>) -> Result<Share, Full> {
         let All { most, most_per_principal, .. } = &*self.0;
-        let mut taken = self.0.lock();
+        let mut taken = self.0.taken.lock();
         if taken.all.requests >= most.requests {
             return Err(Full::Requests(most.requests));
         }
@@ -83,7 +83,7 @@ impl Share {
     /// Takes room for more of its body.
     pub(crate) fn take(&mut self, bytes: usize) -> Result<(), Full> {
         let All { most, most_per_principal, .. } = &*self.all;
-        let mut taken = self.all.lock();
+        let mut taken = self.all.taken.lock();
         let all = taken.all.bytes.saturating_add(bytes);
         if all > most.bytes {
             return Err(Full::Bytes);
@@ -102,7 +102,7 @@ impl Share {
 
 impl Drop for Share {
     fn drop(&mut self) {
-        let mut taken = self.all.lock();
+        let mut taken = self.all.taken.lock();
         taken.all.requests -= 1;
         taken.all.bytes -= self.bytes;
         if let Some(own) = taken.of.get_mut(&self.principal) {
@@ -115,11 +115,7 @@ impl Drop for Share {
     }
 }
 
-impl All {
-    fn lock(&self) -> MutexGuard<'_, Taken> {
-        self.taken.lock()
-    }
-}
+impl All {}
 
 #[cfg(test)]
 mod tests {
@@ -159,6 +155,6 @@ mod tests {
         assert_eq!(of_bob.take(usize::MAX), Err(Full::Bytes));
         drop((of_ann, more));
         of_bob.take(60).expect("room");
-        assert!(shares.0.lock().of.len() == 1);
+        assert!(shares.0.taken.lock().of.len() == 1);
     }
 }

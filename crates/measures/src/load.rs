@@ -71,10 +71,10 @@ pub fn endless(sandbox: &Arc<Sandbox>, count: usize) -> JoinSet<Outcome> {
 
 /// A tool `box.wait` whose calls stay open until the gate is opened.
 #[derive(Clone, Default)]
-pub struct Gate(Arc<State>);
+pub struct Gate(Arc<LoadState>);
 
 #[derive(Default)]
-struct State {
+struct LoadState {
     arrived: AtomicUsize,
     arrival: Notify,
     open: Notify,

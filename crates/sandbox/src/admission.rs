@@ -17,7 +17,7 @@ use std::{
 };
 
 use belljar_model::{ByteSize, ErrorKind, LimitHit, LimitName, RunError};
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use tokio::sync::{Notify, oneshot};
 
 use crate::SandboxOptions;
@@ -33,23 +33,23 @@ pub(crate) struct Admission {
     live_memory: u64,
     max_queued: usize,
     queue_timeout: Duration,
-    state: Mutex<State>,
+    state: Mutex<AdmissionState>,
     /// Told when somebody has to queue.
     queueing: Notify,
 }
 
-struct State {
+struct AdmissionState {
     free_slots: u32,
     free_memory: u64,
     /// The clients that have runs in the queue; the first of them is next.
-    clients: VecDeque<Client>,
+    clients: VecDeque<WaitingClient>,
     queued: usize,
     last_number: u64,
     /// How long runs hold their slot, on average.
     typical: Option<Duration>,
 }
 
-struct Client {
+struct WaitingClient {
     name: String,
     waiting: VecDeque<Waiting>,
 }
@@ -77,7 +77,7 @@ impl Admission {
             live_memory,
             max_queued: options.max_queued as usize,
             queue_timeout: options.queue_timeout,
-            state: Mutex::new(State {
+            state: Mutex::new(AdmissionState {
                 free_slots: options.max_live,
                 free_memory: live_memory,
                 clients: VecDeque::new(),
@@ -97,7 +97,7 @@ impl Admission {
         // A run that may take more than all runs together still runs: alone.
         let memory = memory.as_u64().min(self.live_memory);
         let (number, admitted) = {
-            let mut state = self.lock();
+            let mut state = self.state.lock();
             if state.queued == 0 && state.fits(memory) {
                 return Ok(state.take(self, memory));
             }
@@ -117,12 +117,12 @@ impl Admission {
             // Rejected, to make room for another client.
             Ok(Err(_)) => {
                 let max = self.max_queued as u64;
-                Err(self.busy(&self.lock(), LimitHit { name: LimitName::MaxQueued, max, used: max + 1 }))
+                Err(self.busy(&self.state.lock(), LimitHit { name: LimitName::MaxQueued, max, used: max + 1 }))
             }
             Err(_) => {
                 let waited = milliseconds(self.queue_timeout);
                 let hit = LimitHit { name: LimitName::QueueTimeout, max: waited, used: waited };
-                Err(self.busy(&self.lock(), hit))
+                Err(self.busy(&self.state.lock(), hit))
             }
         }
     }
@@ -133,14 +133,14 @@ impl Admission {
             let mut queueing = pin!(self.queueing.notified());
             // Registered before the check, so that no later change is missed.
             queueing.as_mut().enable();
-            if self.lock().queued > 0 {
+            if self.state.lock().queued > 0 {
                 return;
             }
             queueing.await;
         }
     }
 
-    fn busy(&self, state: &State, hit: LimitHit) -> RunError {
+    fn busy(&self, state: &AdmissionState, hit: LimitHit) -> RunError {
         let retry_after = self.retry_after(state);
         let live = self.max_live - state.free_slots;
         let seconds = retry_after.as_secs_f64();
@@ -160,7 +160,7 @@ impl Admission {
     }
 
     /// When the current queue will be empty, if runs take as long as they have so far.
-    fn retry_after(&self, state: &State) -> Duration {
+    fn retry_after(&self, state: &AdmissionState) -> Duration {
         let before = u32::try_from(state.queued).unwrap_or(u32::MAX).saturating_add(1);
         let rounds = before.div_ceil(self.max_live.max(1));
         state.typical.unwrap_or(RETRY.0).saturating_mul(rounds).clamp(RETRY.0, RETRY.1)
@@ -169,7 +169,7 @@ impl Admission {
     /// Returns a run's resources, and admits the runs that fit now.
     fn release(self: &Arc<Self>, memory: u64, held: Duration) {
         {
-            let mut state = self.lock();
+            let mut state = self.state.lock();
             state.free_slots += 1;
             state.free_memory += memory;
             state.typical = Some(match state.typical {
@@ -183,27 +183,23 @@ impl Admission {
     fn admit_waiting(self: &Arc<Self>) {
         loop {
             let (waiting, slot) = {
-                let mut state = self.lock();
+                let mut state = self.state.lock();
                 let Some(waiting) = state.next() else { return };
                 let slot = state.take(self, waiting.memory);
                 (waiting, slot)
             };
             // Outside of the lock: if the waiter is gone, its slot comes back here.
             if let Err(mut slot) = waiting.admitted.send(slot) {
-                let mut state = self.lock();
+                let mut state = self.state.lock();
                 state.free_slots += 1;
                 state.free_memory += slot.memory;
                 slot.admission = None;
             }
         }
     }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock()
-    }
 }
 
-impl State {
+impl AdmissionState {
     fn fits(&self, memory: u64) -> bool {
         self.free_slots > 0 && self.free_memory >= memory
     }
@@ -221,7 +217,7 @@ impl State {
         let waiting = Waiting { number: self.last_number, memory, admitted };
         match self.clients.iter_mut().find(|each| each.name == client) {
             Some(of_client) => of_client.waiting.push_back(waiting),
-            None => self.clients.push_back(Client { name: client.to_owned(), waiting: [waiting].into() }),
+            None => self.clients.push_back(WaitingClient { name: client.to_owned(), waiting: [waiting].into() }),
         }
         (self.last_number, receiver)
     }
@@ -277,7 +273,7 @@ struct Place<'admission> {
 impl Drop for Place<'_> {
     fn drop(&mut self) {
         if let Some(number) = self.number {
-            self.admission.lock().remove(number);
+            self.admission.state.lock().remove(number);
             // It may have been the one that blocked the others.
             self.admission.admit_waiting();
         }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 
 use crate::{
     holdings::{Held, Holdings},
@@ -43,12 +43,12 @@ impl AnswerRoom {
     /// Nothing is counted.
     pub async fn admit(&self, bytes: usize) {
         let is_wanted = || {
-            let state = self.lock();
+            let state = self.0.state.lock();
             !state.is_abandoned && state.held.is_none()
         };
         let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
         let held = self.0.holdings.admit(bytes, is_wanted).await;
-        let mut state = self.lock();
+        let mut state = self.0.state.lock();
         if !state.is_abandoned && state.held.is_none() {
             state.held = held;
         }
@@ -56,22 +56,18 @@ impl AnswerRoom {
 
     /// What was admitted.
     pub(crate) fn take(&self) -> Option<Held> {
-        self.lock().held.take()
+        self.0.state.lock().held.take()
     }
 
     /// Nobody waits for the answer any more.
     pub(crate) fn abandon(&self) {
         let held = {
-            let mut state = self.lock();
+            let mut state = self.0.state.lock();
             state.is_abandoned = true;
             state.held.take()
         };
         drop(held);
         self.0.holdings.abandon();
-    }
-
-    fn lock(&self) -> MutexGuard<'_, RoomState> {
-        self.0.state.lock()
     }
 }
 

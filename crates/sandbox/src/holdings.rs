@@ -16,7 +16,7 @@ use std::{
 };
 
 use belljar_model::{LimitHit, LimitName};
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 /// Answers that are in memory on their way to the file. At least one, whatever its size.
@@ -100,7 +100,7 @@ impl Holdings {
 
     /// Counts the arguments of a call, if there is room for them.
     pub(crate) fn begin_call(&self, bytes: u64) -> Result<(), LimitHit> {
-        let mut counts = self.lock();
+        let mut counts = self.0.counts.lock();
         let used = counts.arguments.saturating_add(counts.notes).saturating_add(bytes);
         if used > self.0.max {
             return Err(LimitHit { name: LimitName::MaxHeld, max: self.0.max, used });
@@ -112,14 +112,14 @@ impl Holdings {
 
     /// Counts the arguments of a call for which the caller has found room in its own count.
     pub(crate) fn hold_arguments(&self, bytes: u64) {
-        let mut counts = self.lock();
+        let mut counts = self.0.counts.lock();
         counts.arguments = counts.arguments.saturating_add(bytes);
         counts.note_peak();
     }
 
     /// The script has got the answer of a call.
     pub(crate) fn end_call(&self, bytes: u64) {
-        let mut counts = self.lock();
+        let mut counts = self.0.counts.lock();
         counts.arguments = counts.arguments.saturating_sub(bytes);
         drop(counts);
         self.0.freed.notify_waiters();
@@ -127,7 +127,7 @@ impl Holdings {
 
     /// Counts what is kept until the run ends. It has limits of its own.
     pub(crate) fn keep(&self, bytes: u64) {
-        let mut counts = self.lock();
+        let mut counts = self.0.counts.lock();
         counts.notes = counts.notes.saturating_add(bytes);
         counts.note_peak();
     }
@@ -172,17 +172,17 @@ impl Holdings {
     /// The script waits for something that has not arrived. It may be behind an answer that found
     /// no room, so one more is admitted.
     pub(crate) fn starve(&self) {
-        self.lock().is_starving = true;
+        self.0.counts.lock().is_starving = true;
         self.0.freed.notify_waiters();
     }
 
     /// The most bytes that were in memory at once.
     pub(crate) fn peak(&self) -> u64 {
-        self.lock().peak
+        self.0.counts.lock().peak
     }
 
     fn try_admit(&self, bytes: u64) -> Option<Place> {
-        let mut counts = self.lock();
+        let mut counts = self.0.counts.lock();
         let rest = self.0.max.saturating_sub(counts.arguments.saturating_add(counts.notes));
         let fits = |held: u64, max: u64| held == 0 || held.saturating_add(bytes) <= max;
         let place = if fits(counts.answers, rest) {
@@ -210,10 +210,6 @@ impl Holdings {
         }
         counts.note_peak();
         Some(place)
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Counts> {
-        self.0.counts.lock()
     }
 }
 
@@ -274,7 +270,7 @@ impl Held {
             return None;
         }
         let filed = Filed(self.holdings.clone());
-        self.holdings.lock().passing -= self.bytes;
+        self.holdings.0.counts.lock().passing -= self.bytes;
         // Leaves nothing for `drop`.
         (self.place, self.bytes) = (Place::Memory, 0);
         Some(filed)
@@ -283,7 +279,7 @@ impl Held {
 
 impl Drop for Held {
     fn drop(&mut self) {
-        let mut counts = self.holdings.lock();
+        let mut counts = self.holdings.0.counts.lock();
         match self.place {
             Place::Memory => counts.answers = counts.answers.saturating_sub(self.bytes),
             Place::File => {
@@ -298,7 +294,7 @@ impl Drop for Held {
 
 impl Drop for Filed {
     fn drop(&mut self) {
-        self.0.lock().unfile();
+        self.0.0.counts.lock().unfile();
         self.0.0.freed.notify_waiters();
     }
 }

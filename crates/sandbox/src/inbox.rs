@@ -15,7 +15,7 @@ use std::{
 };
 
 use belljar_model::{CallRecord, JsonText};
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use tokio::{
     sync::Notify,
     time::{Instant, sleep_until},
@@ -113,26 +113,26 @@ impl Inbox {
 
     /// The answer to a call has arrived.
     pub(crate) fn put(&self, number: u64, answer: Answer) {
-        self.lock().answers.push_back((Instant::now(), number, answer));
+        self.0.waiting.lock().answers.push_back((Instant::now(), number, answer));
         self.0.arrived.notify_one();
     }
 
     /// A timer has started.
     pub(crate) fn begin_timer(&self, number: u64, ends: Instant) {
-        let timers = &mut self.lock().timers;
+        let timers = &mut self.0.waiting.lock().timers;
         timers.ends.insert((ends, number));
         timers.by_number.insert(number, ends);
     }
 
     /// Forgets a timer. Returns false if there is none with this number.
     pub(crate) fn cancel_timer(&self, number: u64) -> bool {
-        self.lock().timers.remove(number)
+        self.0.waiting.lock().timers.remove(number)
     }
 
     /// The next completion, if there is one. An answer in the file must still be
     /// [read](Inbox::read).
     pub(crate) fn take(&self) -> Option<Completion> {
-        let mut waiting = self.lock();
+        let mut waiting = self.0.waiting.lock();
         let (number, event) = match waiting.next() {
             Next::Answer(place) => {
                 let (_, number, answer) = waiting.answers.remove(place)?;
@@ -150,13 +150,13 @@ impl Inbox {
 
     /// Whether a timer runs.
     pub(crate) fn has_timers(&self) -> bool {
-        !self.lock().timers.ends.is_empty()
+        !self.0.waiting.lock().timers.ends.is_empty()
     }
 
     /// Waits until the next completion can be taken.
     pub(crate) async fn ready(&self) {
         loop {
-            let pending = match self.lock().next() {
+            let pending = match self.0.waiting.lock().next() {
                 Next::Pending(pending) => pending,
                 Next::Answer(_) | Next::Timer(_) => return,
             };
@@ -178,7 +178,7 @@ impl Inbox {
     /// Whether the next result in the given order belongs to a call or timer of this run. `is_open`
     /// knows the calls.
     pub(crate) fn can_come(&self, is_open: impl FnOnce(u64) -> bool) -> bool {
-        let waiting = self.lock();
+        let waiting = self.0.waiting.lock();
         waiting.order.front().is_none_or(|wanted| waiting.timers.by_number.contains_key(wanted) || is_open(*wanted))
     }
 
@@ -193,9 +193,9 @@ impl Inbox {
         written: Written,
         record: Option<CallRecord>,
     ) -> Result<JsonText, CallError> {
-        self.lock().reading = Some((number, record));
+        self.0.waiting.lock().reading = Some((number, record));
         let result = written.read().await.map_err(|error| unreadable(&error));
-        if let (Err(fault), Some((_, Some(record)))) = (&result, &mut self.lock().reading) {
+        if let (Err(fault), Some((_, Some(record)))) = (&result, &mut self.0.waiting.lock().reading) {
             (record.ok, record.error) = (false, Some(fault.message.clone()));
         }
         result
@@ -203,19 +203,15 @@ impl Inbox {
 
     /// The record of the call whose answer was read.
     pub(crate) fn was_read(&self) -> Option<CallRecord> {
-        self.lock().reading.take().and_then(|(_, record)| record)
+        self.0.waiting.lock().reading.take().and_then(|(_, record)| record)
     }
 
     /// The records of calls whose answers came and were never handed over, by number.
     pub(crate) fn late(&self) -> Vec<(u64, Option<CallRecord>)> {
-        let mut waiting = self.lock();
+        let mut waiting = self.0.waiting.lock();
         let reading = waiting.reading.take();
         let answers = waiting.answers.drain(..).map(|(_, number, answer)| (number, answer.record));
         reading.into_iter().chain(answers).collect()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Waiting> {
-        self.0.waiting.lock()
     }
 }
 
@@ -272,7 +268,7 @@ mod tests {
     use super::*;
 
     fn taken(inbox: &Inbox) -> Option<u64> {
-        assert_eq!(inbox.ready().now_or_never().is_some(), inbox.lock().next().is_there());
+        assert_eq!(inbox.ready().now_or_never().is_some(), inbox.0.waiting.lock().next().is_there());
         inbox.take().map(|completion| completion.number)
     }
 

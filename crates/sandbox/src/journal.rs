@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc, time::Instant};
 
 use belljar_model::{CallRecord, LimitHit, LogEntry, LogLevel};
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 
 use crate::{GrantedTool, calls::unanswered, holdings::Holdings, place::Place};
 
@@ -58,7 +58,7 @@ impl Journal {
     /// Keeps a log entry, as far as there is room: the rest is cut, which is said once. Returns
     /// whether any of it was kept.
     pub(crate) fn log(&self, level: LogLevel, mut text: String, max_bytes: u64, max_lines: u64) -> bool {
-        let mut notes = self.lock();
+        let mut notes = self.notes.lock();
         if notes.logs_are_cut {
             return false;
         }
@@ -97,7 +97,7 @@ impl Journal {
     ) -> Result<(), LimitHit> {
         let counted = self.holdings.begin_call(arguments as u64);
         let held = if counted.is_ok() { arguments as u64 } else { 0 };
-        let mut notes = self.lock();
+        let mut notes = self.notes.lock();
         notes.calls_begun += 1;
         notes.largest_arguments = notes.largest_arguments.max(arguments as u64);
         notes.open.insert(number, OpenCall { tool, begun: Instant::now(), held, place });
@@ -107,50 +107,50 @@ impl Journal {
 
     /// Notes that a call was refused because of a limit, and its error.
     pub(crate) fn refused(&self, message: &str, hit: LimitHit) {
-        self.lock().refusal = Some((message.to_owned(), hit));
+        self.notes.lock().refusal = Some((message.to_owned(), hit));
     }
 
     /// Calls whose answer the guest does not have yet.
     pub(crate) fn open_calls(&self) -> u64 {
-        self.lock().open.len() as u64
+        self.notes.lock().open.len() as u64
     }
 
     /// Whether the guest has made a call of this number, and does not have its answer yet.
     pub(crate) fn is_open(&self, number: u64) -> bool {
-        self.lock().open.contains_key(&number)
+        self.notes.lock().open.contains_key(&number)
     }
 
     /// The tool of a call whose answer the guest does not have yet.
     pub(crate) fn open_tool(&self, number: u64) -> Option<GrantedTool> {
-        self.lock().open.get(&number).map(|call| call.tool.clone())
+        self.notes.lock().open.get(&number).map(|call| call.tool.clone())
     }
 
     /// The calls whose answer the guest does not have yet, in the order in which they were begun.
     pub(crate) fn open_tools(&self) -> Vec<(u64, GrantedTool)> {
-        self.lock().open.iter().map(|(number, call)| (*number, call.tool.clone())).collect()
+        self.notes.lock().open.iter().map(|(number, call)| (*number, call.tool.clone())).collect()
     }
 
     /// Where the script made the first of the calls whose answer the guest does not have yet.
     pub(crate) fn first_open_place(&self) -> Option<Place> {
-        self.lock().open.values().find_map(|call| call.place)
+        self.notes.lock().open.values().find_map(|call| call.place)
     }
 
     /// The unanswered calls, each with the record of one whose answer never came.
     pub(crate) fn unanswered(&self) -> Vec<(u64, CallRecord)> {
-        let notes = self.lock();
+        let notes = self.notes.lock();
         notes.open.iter().map(|(number, call)| (*number, unanswered(&call.tool, call.begun))).collect()
     }
 
     /// Notes the size of a call's result.
     pub(crate) fn received(&self, bytes: usize) {
-        let mut notes = self.lock();
+        let mut notes = self.notes.lock();
         notes.largest_result = notes.largest_result.max(bytes as u64);
     }
 
     /// Notes how a call ended, when the guest gets its answer. A refused call has no record.
     /// Returns the tool if the call was open.
     pub(crate) fn end(&self, number: u64, record: Option<CallRecord>) -> Option<GrantedTool> {
-        let mut notes = self.lock();
+        let mut notes = self.notes.lock();
         let call = notes.open.remove(&number)?;
         self.holdings.end_call(call.held);
         match record {
@@ -167,21 +167,17 @@ impl Journal {
 
     /// Notes that the guest gets what it waits for.
     pub(crate) fn handed_over(&self, number: u64) {
-        self.lock().order.push(number);
+        self.notes.lock().order.push(number);
     }
 
     /// Notes the limit that ends the run. The first one counts.
     pub(crate) fn exceeded(&self, hit: LimitHit) {
-        self.lock().hit.get_or_insert(hit);
+        self.notes.lock().hit.get_or_insert(hit);
     }
 
     /// All notes. No call is open any more.
     pub(crate) fn close(&self) -> Notes {
-        std::mem::take(&mut *self.lock())
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Notes> {
-        self.notes.lock()
+        std::mem::take(&mut *self.notes.lock())
     }
 }
 

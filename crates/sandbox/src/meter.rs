@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use belljar_model::{LimitHit, LimitName, Limits};
 use belljar_recording::Spent;
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 
 /// How often to check a resting run whose time is used up: that much may pass once it continues.
 const RESTING_LOOK: Duration = Duration::from_millis(50);
@@ -66,12 +66,12 @@ impl Meter {
 
     /// Counts nothing until the run [goes on](Meter::go_on). Until then its fuel bounds it.
     pub(crate) fn begin_again(&self) {
-        self.lock().is_replay = true;
+        self.clocks.lock().is_replay = true;
     }
 
     /// The run has reached the point where it was put aside, having used this much, and goes on.
     pub(crate) fn go_on(&self, spent: Spent) {
-        let mut clocks = self.lock();
+        let mut clocks = self.clocks.lock();
         (clocks.started, clocks.since) = (Instant::now(), Instant::now());
         clocks.before = Duration::from_micros(spent.wall);
         clocks.computed = Duration::from_micros(spent.computed);
@@ -89,7 +89,7 @@ impl Meter {
 
     /// From now on the run is in this phase.
     pub(crate) fn enter(&self, phase: Phase) {
-        let mut clocks = self.lock();
+        let mut clocks = self.clocks.lock();
         let now = Instant::now();
         let past = now - clocks.since;
         match clocks.phase {
@@ -103,7 +103,7 @@ impl Meter {
 
     /// Sets whether a waiting run waits for people alone.
     pub(crate) fn stand(&self, for_people: bool) {
-        let phase = self.lock().phase;
+        let phase = self.clocks.lock().phase;
         match (phase, for_people) {
             (Phase::Waiting, true) => self.enter(Phase::Resting),
             (Phase::Resting, false) => self.enter(Phase::Waiting),
@@ -113,7 +113,7 @@ impl Meter {
 
     /// The time limit that a run has exceeded while computing. Checked at each tick.
     pub(crate) fn check(&self) -> Result<(), LimitHit> {
-        let clocks = self.lock();
+        let clocks = self.clocks.lock();
         if clocks.is_replay {
             return Ok(());
         }
@@ -133,7 +133,7 @@ impl Meter {
     /// one.
     pub(crate) fn overdue(&self) -> Result<LimitHit, Duration> {
         let (wall, _, waited) = self.read();
-        if self.lock().is_replay {
+        if self.clocks.lock().is_replay {
             return Err(RESTING_LOOK);
         }
         if wall >= self.timeout {
@@ -145,20 +145,16 @@ impl Meter {
         // No wait is longer than the time that passes.
         let left = (self.timeout - wall).min(self.wait - waited);
         // No time passes for a resting run, however often this checks.
-        Err(if self.lock().phase == Phase::Resting { left.max(RESTING_LOOK) } else { left })
+        Err(if self.clocks.lock().phase == Phase::Resting { left.max(RESTING_LOOK) } else { left })
     }
 
     /// Wall time without rest, time inside, and time waiting.
     pub(crate) fn read(&self) -> (Duration, Duration, Duration) {
-        let clocks = self.lock();
+        let clocks = self.clocks.lock();
         let waiting = if clocks.phase == Phase::Waiting { clocks.since.elapsed() } else { Duration::ZERO };
         let resting = if clocks.phase == Phase::Resting { clocks.since.elapsed() } else { Duration::ZERO };
         let wall = (clocks.before + clocks.started.elapsed()).saturating_sub(clocks.rested + resting);
         (wall, clocks.computed, clocks.waited + waiting)
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Clocks> {
-        self.clocks.lock()
     }
 }
 

@@ -14,7 +14,7 @@ use std::{
 };
 
 use futures::future::poll_fn;
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::meter::{Meter, Phase};
@@ -41,7 +41,7 @@ impl Turn {
     pub(crate) async fn begin(&self) {
         // The semaphore is never closed while the sandbox lives.
         let turn = self.turns.clone().acquire_owned().await.ok();
-        *self.lock() = turn;
+        *self.held.lock() = turn;
         self.meter.enter(Phase::Computing);
     }
 
@@ -75,7 +75,7 @@ impl Turn {
             return there;
         }
         self.meter.enter(Phase::Waiting);
-        drop(self.lock().take());
+        drop(self.held.lock().take());
         self.has_waited.store(true, Relaxed);
         let there = event.await;
         self.meter.enter(Phase::Queued);
@@ -85,13 +85,9 @@ impl Turn {
 
     /// Releases the turn, if the run holds one.
     pub(crate) fn end(&self) {
-        let turn = self.lock().take();
+        let turn = self.held.lock().take();
         if turn.is_some() {
             self.meter.enter(Phase::Queued);
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Option<OwnedSemaphorePermit>> {
-        self.held.lock()
     }
 }

@@ -21,7 +21,7 @@ mod signature;
 use std::{fmt, time::Duration};
 
 use belljar_approvals::Question;
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use reqwest::Url;
 use tokio::{sync::mpsc, task::JoinHandle, time::timeout};
 
@@ -67,11 +67,11 @@ pub struct Webhook {
     settings: Settings,
     url: Url,
     client: reqwest::Client,
-    state: Mutex<State>,
+    state: Mutex<WebhookState>,
 }
 
 #[derive(Default)]
-struct State {
+struct WebhookState {
     queue: Option<mpsc::Sender<Box<Question>>>,
     task: Option<JoinHandle<()>>,
     is_closed: bool,
@@ -90,7 +90,7 @@ impl Webhook {
 
     /// Queues a message about this question. It never waits; there must be a runtime.
     pub fn tell(&self, question: &Question) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         if state.is_closed {
             return;
         }
@@ -113,7 +113,7 @@ impl Webhook {
     /// Waits at most so long until everything is sent. Further messages are not accepted.
     pub async fn close(&self, patience: Duration) {
         let task = {
-            let mut state = self.lock();
+            let mut state = self.state.lock();
             state.is_closed = true;
             state.queue = None;
             state.task.take()
@@ -124,9 +124,5 @@ impl Webhook {
             task.abort();
             tracing::warn!("the webhook did not take all that there was to tell in time");
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock()
     }
 }

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use belljar_daemon::{
-    Client,
+    DaemonClient,
     requests::{AskEffect, Call, Execute, Method, Reload, Reloaded, Search, Servers, Told, ToolEffect},
 };
 use belljar_upstream::ClientAbilities;
@@ -26,11 +26,11 @@ use crate::{
 
 /// A connection to the daemon.
 pub(super) struct Remote {
-    client: Client,
+    client: DaemonClient,
 }
 
 impl Remote {
-    pub(super) fn new(client: Client) -> Self {
+    pub(super) fn new(client: DaemonClient) -> Self {
         Self { client }
     }
 
@@ -143,7 +143,7 @@ impl Backends for RemoteEachTime {
     fn reload(&self) -> BoxFuture<'_, Result<Option<Reloaded>, Failure>> {
         async {
             let place = Place::of(&setup::read_to_call(&self.config)?)?;
-            match Client::connect(&place.address).await.map_err(daemon::unreachable)? {
+            match DaemonClient::connect(&place.address).await.map_err(daemon::unreachable)? {
                 Some(mut client) => client.ask(&Reload {}).await.map(Some).map_err(daemon::failed),
                 None => Ok(None),
             }

@@ -3,7 +3,7 @@
 use std::{process::ExitCode, sync::Arc, time::Duration};
 
 use belljar_daemon::{
-    Client, Options, Readiness, Server, detach,
+    DaemonClient, DaemonServer, Options, Readiness, detach,
     requests::{AskStatus, Reload, Reloaded, Status},
 };
 use clap::{Args, Subcommand};
@@ -94,7 +94,7 @@ async fn start(config: &ConfigArguments, json: bool) -> Result<ExitCode, Failure
 
 async fn status(config: &ConfigArguments, json: bool) -> Result<ExitCode, Failure> {
     let place = Place::of(&setup::read(config)?)?;
-    let connected = Client::connect(&place.address).await;
+    let connected = DaemonClient::connect(&place.address).await;
     match connected.map_err(daemon::unreachable)? {
         Some(mut client) => show(&mut client, json).await,
         None => {
@@ -122,7 +122,7 @@ async fn stop(config: &ConfigArguments, json: bool) -> Result<ExitCode, Failure>
 
 async fn reload(config: &ConfigArguments, json: bool) -> Result<ExitCode, Failure> {
     let place = Place::of(&setup::read_to_call(config)?)?;
-    let connected = Client::connect(&place.address).await;
+    let connected = DaemonClient::connect(&place.address).await;
     let Some(mut client) = connected.map_err(daemon::unreachable)? else {
         if json {
             output::print_json(&serde_json::json!({ "running": false }));
@@ -149,14 +149,14 @@ async fn reload(config: &ConfigArguments, json: bool) -> Result<ExitCode, Failur
 /// Stops it, and returns whether there was one. It is gone afterwards.
 async fn stop_running(config: &ConfigArguments) -> Result<bool, Failure> {
     let place = Place::of(&setup::read(config)?)?;
-    let connected = Client::connect(&place.address).await;
+    let connected = DaemonClient::connect(&place.address).await;
     let Some(client) = connected.map_err(daemon::unreachable)? else { return Ok(false) };
     daemon::stop(client).await?;
     place.address.gone(DRAIN).await.map_err(|fault| Failure::internal(fault.to_string()))?;
     Ok(true)
 }
 
-async fn show(client: &mut Client, json: bool) -> Result<ExitCode, Failure> {
+async fn show(client: &mut DaemonClient, json: bool) -> Result<ExitCode, Failure> {
     let status: Status = client.ask(&AskStatus {}).await.map_err(daemon::failed)?;
     if json {
         output::print_json(&status);
@@ -215,8 +215,9 @@ async fn serve(config: &ConfigArguments) -> Result<(), Failure> {
     };
     let generations = Arc::new(Generations::begin(loaded, config.clone(), None).await?);
     let service = Arc::new(GatewayService(generations.clone()));
-    let server =
-        Server::bind(&place.address, service, options).await.map_err(|fault| Failure::internal(fault.to_string()))?;
+    let server = DaemonServer::bind(&place.address, service, options)
+        .await
+        .map_err(|fault| Failure::internal(fault.to_string()))?;
     tracing::info!(socket = %place.address.socket().display(), "listening");
     Readiness::Ready.say().await;
     generations.begin_warm();

@@ -8,7 +8,7 @@ use std::{
 };
 
 use belljar_config::packages::{self, PackageSource};
-use belljar_daemon::{Client, requests::AskStatus};
+use belljar_daemon::{DaemonClient, requests::AskStatus};
 use belljar_engine::Engine;
 #[cfg(unix)]
 use belljar_engine::MemoryBound;
@@ -276,7 +276,7 @@ async fn daemon(loaded: &Loaded, arguments: &DoctorArguments) -> Check {
         Ok(place) => place,
         Err(failure) => return bad(failure),
     };
-    let mut client = match Client::connect(&place.address).await {
+    let mut client = match DaemonClient::connect(&place.address).await {
         Ok(Some(client)) => client,
         Ok(None) => return Check::good("daemon", "not running; the next command that needs it starts it"),
         Err(fault) => return bad(crate::daemon::unreachable(fault)),

@@ -8,7 +8,7 @@ use std::{path::PathBuf, process::ExitCode};
 
 use belljar_config::{
     ConfigErrorKind, Format,
-    import::{Client, Folders, Found, Plan, Source, write},
+    import::{Folders, Found, ImportClient, Plan, Source, write},
     masked::Author,
 };
 use belljar_model::{ErrorKind, RunError};
@@ -36,14 +36,14 @@ pub(crate) struct ImportArguments {
 /// Where servers are imported from.
 #[derive(Clone)]
 pub(crate) enum ImportFrom {
-    Client(Client),
+    Client(ImportClient),
     File(PathBuf),
 }
 
 impl ImportFrom {
     #[expect(clippy::unnecessary_wraps, reason = "clap wants it so")]
     fn parse(text: &str) -> Result<Self, String> {
-        let client = Client::ALL.into_iter().find(|client| client.as_str() == text);
+        let client = ImportClient::ALL.into_iter().find(|client| client.as_str() == text);
         Ok(client.map_or_else(|| Self::File(PathBuf::from(text)), Self::Client))
     }
 }
@@ -93,7 +93,7 @@ fn plan(arguments: &ImportArguments, existing: &[String]) -> Result<Plan, Failur
             (vec![source], Vec::new())
         }
         Some(ImportFrom::Client(client)) => sources(&[*client]),
-        None => sources(&Client::ALL),
+        None => sources(&ImportClient::ALL),
     };
     let is_named = matches!(arguments.from, Some(ImportFrom::File(_)));
     for source in sources {
@@ -126,10 +126,10 @@ fn is_agreed_to(found: &Found) -> bool {
 }
 
 /// The existing files: the user's own, and those of the project in the current folder.
-fn sources(clients: &[Client]) -> (Vec<Source>, Vec<Source>) {
+fn sources(clients: &[ImportClient]) -> (Vec<Source>, Vec<Source>) {
     let (home, settings) = (environment::home(), environment::settings_folder());
     let folders = Folders { home: home.as_deref(), settings: settings.as_deref() };
-    let title = |client: Client| client.title().to_owned();
+    let title = |client: ImportClient| client.title().to_owned();
     let own = clients.iter().flat_map(|&client| {
         let files = client.files(&folders).into_iter().filter(|path| path.exists());
         files.map(move |path| Source { title: title(client), path, author: Author::User })

@@ -1,6 +1,6 @@
 //! A command's connection to its daemon: the running one, a new one, or none.
 
-use belljar_daemon::{Client, RequestError, requests::Stop, start};
+use belljar_daemon::{DaemonClient, RequestError, requests::Stop, start};
 use tokio::process::Command;
 
 use super::{
@@ -12,7 +12,7 @@ use crate::{arguments::NoDaemon, environment, failure::Failure, output, setup::L
 /// Connects to the daemon of `loaded`. One of another version, or with an older configuration, is
 /// replaced after its running requests have ended. If there is none it is started if the
 /// configuration names servers; the built-in demo does not need one.
-pub(crate) async fn reach(loaded: &Loaded, choice: NoDaemon) -> Result<Option<Client>, Failure> {
+pub(crate) async fn reach(loaded: &Loaded, choice: NoDaemon) -> Result<Option<DaemonClient>, Failure> {
     if choice.no_daemon || environment::without_daemon() {
         return Ok(None);
     }
@@ -20,9 +20,9 @@ pub(crate) async fn reach(loaded: &Loaded, choice: NoDaemon) -> Result<Option<Cl
 }
 
 /// The same for a command about the daemon itself.
-pub(crate) async fn reach_in_any_case(loaded: &Loaded) -> Result<Option<Client>, Failure> {
+pub(crate) async fn reach_in_any_case(loaded: &Loaded) -> Result<Option<DaemonClient>, Failure> {
     let place = Place::of(loaded)?;
-    match Client::connect(&place.address).await.map_err(unreachable)? {
+    match DaemonClient::connect(&place.address).await.map_err(unreachable)? {
         Some(client) if client.hello().fingerprint == place.fingerprint => return Ok(Some(client)),
         Some(client) => {
             let what = if client.hello().version == env!("CARGO_PKG_VERSION") {
@@ -40,7 +40,7 @@ pub(crate) async fn reach_in_any_case(loaded: &Loaded) -> Result<Option<Client>,
 }
 
 /// Starts the daemon of `loaded`, or connects to the running one.
-pub(crate) async fn start_at(place: &Place, loaded: &Loaded) -> Result<Client, Failure> {
+pub(crate) async fn start_at(place: &Place, loaded: &Loaded) -> Result<DaemonClient, Failure> {
     let program = std::env::current_exe()
         .map_err(|error| Failure::internal(format!("belljar's own program cannot be found: {error}")))?;
     let mut command = Command::new(program);
@@ -57,7 +57,7 @@ pub(crate) async fn start_at(place: &Place, loaded: &Loaded) -> Result<Client, F
 }
 
 /// Tells a daemon to end, and waits until its running requests have ended.
-pub(crate) async fn stop(mut client: Client) -> Result<(), Failure> {
+pub(crate) async fn stop(mut client: DaemonClient) -> Result<(), Failure> {
     match client.ask(&Stop {}).await {
         // If it has hung up, it was ending already.
         Ok(_) | Err(RequestError::Ended { .. } | RequestError::Io(_)) => Ok(()),

@@ -2,7 +2,7 @@
 
 use std::{io::IsTerminal as _, time::Duration};
 
-use belljar_daemon::{Client, requests::Servers};
+use belljar_daemon::{DaemonClient, requests::Servers};
 use belljar_upstream::{ServerState, Upstream};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Deserialize;
@@ -40,7 +40,7 @@ pub(crate) fn show(upstream: &Upstream) -> Progress {
 }
 
 /// The same for the children of a daemon, while `client` waits for its answer.
-pub(crate) fn show_of_daemon(client: &Client) -> Progress {
+pub(crate) fn show_of_daemon(client: &DaemonClient) -> Progress {
     if !is_seen() {
         return Progress(None);
     }
@@ -52,7 +52,7 @@ pub(crate) fn show_of_daemon(client: &Client) -> Progress {
         ticks.tick().await;
         ticks.tick().await;
         // Errors are reported on the other connection.
-        let Ok(Some(mut looking)) = Client::connect(&address).await else { return };
+        let Ok(Some(mut looking)) = DaemonClient::connect(&address).await else { return };
         let mut spinner = Spinner::default();
         while let Ok(states) = looking.ask(&Servers::default()).await {
             let Ok(Seen { servers }) = serde_json::from_str(states.get()) else { return };

@@ -18,7 +18,7 @@ pub(super) struct Seen(Arc<Inner>);
 
 struct Inner {
     began: Instant,
-    state: Mutex<State>,
+    state: Mutex<SeenState>,
     log: Option<mpsc::Sender<Entry>>,
 }
 
@@ -32,7 +32,7 @@ pub(super) struct Entry {
 }
 
 #[derive(Default)]
-struct State {
+struct SeenState {
     is_queued: bool,
     calls: BTreeMap<u64, Waiting>,
     left_out: u64,
@@ -134,7 +134,7 @@ impl Seen {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, SeenState> {
         // Nothing under the lock can panic halfway.
         self.0.state.lock()
     }

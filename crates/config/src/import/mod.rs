@@ -16,7 +16,7 @@ mod tests;
 mod text;
 mod write;
 
-pub use places::{Client, Folders};
+pub use places::{Folders, ImportClient};
 pub use plan::{Decision, Found, Item, Plan, Source};
 pub use write::{WriteError, Written, write};
 

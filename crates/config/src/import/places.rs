@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "the names say it")]
-pub enum Client {
+pub enum ImportClient {
     ClaudeDesktop,
     ClaudeCode,
     Cursor,
@@ -23,7 +23,7 @@ pub struct Folders<'a> {
     pub settings: Option<&'a Path>,
 }
 
-impl Client {
+impl ImportClient {
     /// All of them.
     pub const ALL: [Self; 4] = [Self::ClaudeDesktop, Self::ClaudeCode, Self::Cursor, Self::VsCode];
 

@@ -4,7 +4,7 @@ use std::{fs, path::Path};
 
 use crate::{
     Config, Variables,
-    import::{Client, Decision, Folders, Found, Plan, SCHEMA, SCHEMA_FILE, Source, WriteError, write},
+    import::{Decision, Folders, Found, ImportClient, Plan, SCHEMA, SCHEMA_FILE, Source, WriteError, write},
     load,
     masked::Author,
 };
@@ -74,14 +74,14 @@ fn plan(home: &Path, existing: &[String]) -> Plan {
     let (settings, workspace) = (home.join(".config"), home.join("work"));
     let folders = Folders { home: Some(home), settings: Some(&settings) };
     let mut plan = Plan::beside(existing);
-    let source = |client: Client, path, author| Source { title: client.title().to_owned(), path, author };
-    for client in Client::ALL {
+    let source = |client: ImportClient, path, author| Source { title: client.title().to_owned(), path, author };
+    for client in ImportClient::ALL {
         for path in client.files(&folders).into_iter().filter(|path| path.exists()) {
             let found = plan.look(source(client, path, Author::User), &variables(&workspace));
             plan.take(found);
         }
     }
-    for client in Client::ALL {
+    for client in ImportClient::ALL {
         let path = client.project_file().map(|path| workspace.join(path));
         if let Some(path) = path.filter(|path| path.exists()) {
             let found = plan.look(source(client, path, Author::Stranger), &variables(&workspace));

@@ -1,6 +1,6 @@
 //! Clients come and go without affecting others.
 
-use crate::{Client, RequestError, codes, requests::AskStatus};
+use crate::{DaemonClient, RequestError, codes, requests::AskStatus};
 use futures::future::join_all;
 use serde_json::json;
 
@@ -63,11 +63,11 @@ async fn the_client_that_is_one_too_many_is_told_so_and_a_place_that_becomes_fre
     for _ in 0..256 {
         clients.push(daemon.client().await);
     }
-    let fault = Client::connect(&daemon.address).await.err().expect("there is no place");
+    let fault = DaemonClient::connect(&daemon.address).await.err().expect("there is no place");
     assert!(fault.to_string().contains("256 clients, the limit"), "{fault}");
     clients.pop();
     // The place is free once the daemon has seen the hang-up.
-    let status = async |client: &mut Client| client.ask(&AskStatus {}).await.unwrap().clients;
+    let status = async |client: &mut DaemonClient| client.ask(&AskStatus {}).await.unwrap().clients;
     let first = clients.first_mut().unwrap();
     while status(first).await > 255 {
         tokio::task::yield_now().await;

@@ -6,7 +6,7 @@ use std::{
 };
 
 use crate::{
-    Address, Client, Options, RequestError, Server, codes,
+    Address, DaemonClient, DaemonServer, Options, RequestError, codes,
     requests::{AskStatus, Stop, Stopped},
 };
 use serde_json::json;
@@ -21,7 +21,7 @@ async fn stop_waits_for_what_runs_and_takes_nothing_new() {
     assert_eq!(daemon.event().await, Event::Begun);
     let stopped = tokio::spawn(async move { stopping.ask(&Stop {}).await });
     // Once it cannot be found any more, it has begun to end.
-    while Client::connect(&daemon.address).await.unwrap().is_some() {
+    while DaemonClient::connect(&daemon.address).await.unwrap().is_some() {
         tokio::task::yield_now().await;
     }
     let refused = late.request("echo", &json!({})).await.unwrap_err();
@@ -90,7 +90,7 @@ async fn a_socket_that_a_killed_daemon_left_is_replaced() {
     let address = Address::new(folder.path(), "k").unwrap();
     drop(std::os::unix::net::UnixListener::bind(address.socket()).unwrap());
     assert!(address.socket().exists());
-    assert!(Client::connect(&address).await.unwrap().is_none());
+    assert!(DaemonClient::connect(&address).await.unwrap().is_none());
     let daemon = daemon_at(address, folder, options()).await;
     assert_eq!(daemon.client().await.request("echo", &json!(1)).await.unwrap().get(), "1");
     assert!(daemon.folder.path().exists());
@@ -105,7 +105,7 @@ async fn a_new_daemon_listens_only_when_the_one_before_it_is_gone() {
     first.told_to_end.cancel();
     let (sender, _events) = tokio::sync::mpsc::unbounded_channel();
     let service = super::support::Stub::new(sender);
-    let second = Server::bind(&first.address, Arc::new(service), options());
+    let second = DaemonServer::bind(&first.address, Arc::new(service), options());
     let mut second = std::pin::pin!(second);
     assert!(futures::poll!(second.as_mut()).is_pending());
     assert!(!first.served.is_finished());

@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use crate::{Address, Answer, Client, DaemonError, Options, RequestError, Server, Service, codes};
+use crate::{Address, Answer, DaemonClient, DaemonError, DaemonServer, Options, RequestError, Service, codes};
 use belljar_model::ServerFigures;
 use futures::{FutureExt as _, future::BoxFuture};
 use serde_json::{
@@ -135,7 +135,7 @@ pub(crate) async fn daemon_at(address: Address, folder: TempDir, options: Option
     let (sender, events) = mpsc::unbounded_channel();
     let (needed, release) = (Arc::new(AtomicBool::new(false)), CancellationToken::new());
     let stub = Stub { events: sender, needed: needed.clone(), release: release.clone() };
-    let server = Server::bind(&address, Arc::new(stub), options).await.unwrap();
+    let server = DaemonServer::bind(&address, Arc::new(stub), options).await.unwrap();
     let told_to_end = CancellationToken::new();
     let served = tokio::spawn(server.serve(told_to_end.clone().cancelled_owned()));
     Daemon { address, folder, events, needed, release, told_to_end, served }
@@ -145,7 +145,7 @@ pub(crate) fn private() -> std::fs::Permissions {
     std::os::unix::fs::PermissionsExt::from_mode(0o700)
 }
 
-impl Client {
+impl DaemonClient {
     /// Calls one of the stub's methods, which have no types.
     pub(crate) async fn request(&mut self, method: &str, params: &Value) -> Result<Box<RawValue>, RequestError> {
         self.request_until(method, params, std::future::pending()).await
@@ -153,8 +153,8 @@ impl Client {
 }
 
 impl Daemon {
-    pub(crate) async fn client(&self) -> Client {
-        Client::connect(&self.address).await.unwrap().expect("a daemon listens")
+    pub(crate) async fn client(&self) -> DaemonClient {
+        DaemonClient::connect(&self.address).await.unwrap().expect("a daemon listens")
     }
 
     pub(crate) async fn raw(&self) -> Raw {

@@ -7,7 +7,7 @@ use belljar_sandbox::{
     Program, Recording, ReplayError, SandboxOptions, ToolSet, Tools,
     apart::{self, Keeper},
 };
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use tokio::{
     io::{AsyncRead, BufReader},
     net::unix::pipe::{Receiver, Sender},
@@ -85,7 +85,7 @@ impl Connection {
     async fn flushed(&self) -> Lost {
         // The other pipe shows why writing fails, or there is no reason.
         let _ = self.outbox.flush().await;
-        self.lock().close();
+        self.runs.lock().close();
         self.outbox.end();
         sleep(LAST_WORDS).await;
         Lost::Deaf
@@ -94,7 +94,7 @@ impl Connection {
     /// Completes when the process has not given up a dropped run in time.
     async fn kept_a_dropped_run(&self) -> Lost {
         loop {
-            let first = self.lock().first_dropped();
+            let first = self.runs.lock().first_dropped();
             match first {
                 Some(since) if since.elapsed() >= GRACE => return Lost::Overdue(GRACE),
                 Some(since) => sleep_until(since + GRACE).await,
@@ -130,7 +130,7 @@ impl Connection {
 
     /// Ends all runs, since the process is gone. The first reason counts.
     pub(crate) fn lose_all(&self, lost: &Lost) {
-        let (live, lost) = self.lock().lose_all(lost);
+        let (live, lost) = self.runs.lock().lose_all(lost);
         // Waiters for room now find that nothing can be started here.
         self.outbox.end();
         for run in live {
@@ -140,12 +140,12 @@ impl Connection {
 
     /// Why the process has ended or will be ended.
     pub(crate) fn lost(&self) -> Option<Lost> {
-        self.lock().lost()
+        self.runs.lock().lost()
     }
 
     /// Whether runs may still be started.
     pub(crate) fn is_alive(&self) -> bool {
-        self.lock().is_open()
+        self.runs.lock().is_open()
     }
 
     /// Runs a script to its outcome, or returns `None` if the process was lost before the run could
@@ -280,7 +280,7 @@ impl Connection {
             }
         };
         let outbox = self.outbox.clone();
-        let (run, mut ended) = self.lock().begin(place, |number| Run::new(number, terms, outbox))?;
+        let (run, mut ended) = self.runs.lock().begin(place, |number| Run::new(number, terms, outbox))?;
         let guard = Guard { connection: self.clone(), run: run.clone() };
         self.outbox.send_in(room, frame(run.number()), None);
 
@@ -307,7 +307,7 @@ impl Connection {
 
     /// Has the server end the process. Nothing is started in it meanwhile.
     fn condemn(&self, why: Lost) {
-        self.lock().condemn(why);
+        self.runs.lock().condemn(why);
         self.condemned.notify_one();
     }
 
@@ -325,7 +325,7 @@ impl Connection {
     async fn take_one(&self, from: &mut (impl AsyncRead + Unpin)) -> Result<bool, Lost> {
         let Some(header) = Header::read(from).await.map_err(ended)? else { return Ok(false) };
         let is_last = matches!(header.kind, from_worker::OUTCOME | from_worker::GONE);
-        let (live, bound) = self.lock().find(header.run, header.kind)?;
+        let (live, bound) = self.runs.lock().find(header.run, header.kind)?;
         let bound = bound.ok_or(Violation::Kind(header.kind))?;
         if u64::from(header.length) > bound {
             return Err(Violation::Length { length: header.length }.into());
@@ -339,13 +339,9 @@ impl Connection {
             }
         }
         if is_last {
-            self.lock().remove(header.run);
+            self.runs.lock().remove(header.run);
         }
         Ok(true)
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Runs> {
-        self.runs.lock()
     }
 }
 
@@ -398,7 +394,7 @@ struct Guard {
 impl Drop for Guard {
     fn drop(&mut self) {
         self.run.close(&[]);
-        if self.connection.lock().give_up(self.run.number()) {
+        if self.connection.runs.lock().give_up(self.run.number()) {
             self.connection.outbox.send(to_worker::drop_run(self.run.number()));
             self.connection.dropped.notify_one();
         }

@@ -19,7 +19,7 @@ use belljar_sandbox::{
     apart::Keeper,
 };
 use futures::{FutureExt as _, future::BoxFuture};
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use serde_json::json;
 use tokio::{
     io::{AsyncWriteExt as _, DuplexStream},
@@ -139,12 +139,12 @@ async fn talk(limits: Limits, steps: &[&[u8]]) {
     for Begun { outcome, watch, .. } in going.runs {
         match timeout(MOMENT, outcome).await.expect("it ends") {
             Ok(Some(outcome)) => within(&outcome, &limits, &watch),
-            Ok(None) => assert_eq!(watch.lock().calls, 0, "it was not begun"),
+            Ok(None) => assert_eq!(watch.seen.lock().calls, 0, "it was not begun"),
             Err(dropped) => assert!(dropped.is_cancelled(), "{dropped}"),
         }
         settled().await;
-        assert_eq!(watch.lock().broken, None);
-        assert_eq!(watch.lock().open, 0, "a call is under way, and its run has ended");
+        assert_eq!(watch.seen.lock().broken, None);
+        assert_eq!(watch.seen.lock().open, 0, "a call is under way, and its run has ended");
     }
     drop(connection);
     timeout(MOMENT, hearing).await.expect("the pipe is closed when nobody speaks any more").expect("no panic");
@@ -302,7 +302,7 @@ fn within(outcome: &Outcome, limits: &Limits, watch: &Watch) {
     let log_bytes: u64 = outcome.logs.iter().map(|entry| entry.text.len() as u64).sum();
     assert!(log_bytes <= limits.max_logs.as_u64() + CUT_BYTES, "{log_bytes} bytes of logs");
     assert!(outcome.logs.len() as u64 <= limits.max_log_lines + 1, "{} entries of logs", outcome.logs.len());
-    let made = watch.lock().calls;
+    let made = watch.seen.lock().calls;
     assert_eq!(outcome.calls.len() as u64, made, "each call is told of, and no other: {:?}", outcome.calls);
     assert_eq!(outcome.usage.tool_calls, made);
     let is_known = |call: &CallRecord| matches!(call.server.as_str(), "a" | "b");
@@ -339,15 +339,11 @@ struct OpenCall {
     bytes: u64,
 }
 
-impl Watch {
-    fn lock(&self) -> MutexGuard<'_, Seen> {
-        self.seen.lock()
-    }
-}
+impl Watch {}
 
 impl OpenCall {
     fn begin(watch: &Arc<Watch>, server: &str, bytes: u64) -> Self {
-        let (limits, mut seen) = (&watch.limits, watch.lock());
+        let (limits, mut seen) = (&watch.limits, watch.seen.lock());
         seen.calls += 1;
         seen.open += 1;
         seen.bytes_open += bytes;
@@ -372,7 +368,7 @@ impl OpenCall {
 
 impl Drop for OpenCall {
     fn drop(&mut self) {
-        let mut seen = self.watch.lock();
+        let mut seen = self.watch.seen.lock();
         seen.open -= 1;
         seen.bytes_open -= self.bytes;
     }
@@ -380,7 +376,7 @@ impl Drop for OpenCall {
 
 impl Tools for Watched {
     fn observe(&self, step: RunStep) {
-        let (mut seen, max) = (self.watch.lock(), self.watch.limits.max_log_lines);
+        let (mut seen, max) = (self.watch.seen.lock(), self.watch.limits.max_log_lines);
         let broken = match step {
             RunStep::Log { text, .. } => {
                 seen.logs += 1;
@@ -395,7 +391,7 @@ impl Tools for Watched {
 
     fn is_watched(&self) -> bool {
         // One that calls nothing is watched, and one that calls is watched from then on no more.
-        self.watch.lock().calls == 0
+        self.watch.seen.lock().calls == 0
     }
 
     fn namespaces(&self) -> Vec<Namespace> {
@@ -403,7 +399,7 @@ impl Tools for Watched {
     }
 
     fn directory(&self, namespace: usize) -> BoxFuture<'_, Result<Arc<Directory>, Unavailable>> {
-        self.watch.lock().asked.insert(namespace);
+        self.watch.seen.lock().asked.insert(namespace);
         self.tools.directory(namespace)
     }
 

@@ -32,7 +32,7 @@ use belljar_sandbox::{
 use belljar_worker::{MemoryGroup, StartError, WorkerProcess, WorkerProgram};
 use cap_std::fs::Dir;
 use futures::{FutureExt as _, future::BoxFuture};
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use tokio::{
     io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader},
     net::unix::pipe::{Receiver, Sender},
@@ -147,12 +147,17 @@ impl ProcessEngine {
 
     /// The process id, while there is a process.
     pub fn pid(&self) -> Option<u32> {
-        self.lock().current.as_ref().filter(|process| process.connection.is_alive()).and_then(|process| process.pid)
+        self.state
+            .lock()
+            .current
+            .as_ref()
+            .filter(|process| process.connection.is_alive())
+            .and_then(|process| process.pid)
     }
 
     /// What bounds the memory of the process, while there is one.
     pub fn memory_bound(&self) -> Option<MemoryBound> {
-        self.lock().current.as_ref().map(|process| process.memory.clone())
+        self.state.lock().current.as_ref().map(|process| process.memory.clone())
     }
 
     /// Runs a script, as [`Sandbox::run`](belljar_sandbox::Sandbox::run) does. If the process ends
@@ -245,18 +250,18 @@ impl ProcessEngine {
         let process = timeout(START, begin(&self.program, &self.options)).await;
         let process = process.map_err(|_| EngineError::SetUp(format!("it was not ready after {START:?}")))??;
         let connection = process.connection.clone();
-        self.lock().current = Some(process);
+        self.state.lock().current = Some(process);
         Ok(connection)
     }
 
     fn current(&self) -> Option<Arc<Connection>> {
-        let state = self.lock();
+        let state = self.state.lock();
         let process = state.current.as_ref()?;
         process.connection.is_alive().then(|| process.connection.clone())
     }
 
     fn note_start(&self) -> Result<(), EngineError> {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         let now = Instant::now();
         state.starts.retain(|start| now.duration_since(*start) < STARTS_WITHIN);
         if state.starts.len() >= MAX_STARTS
@@ -266,10 +271,6 @@ impl ProcessEngine {
         }
         state.starts.push_back(now);
         Ok(())
-    }
-
-    fn lock(&self) -> MutexGuard<'_, WorkerState> {
-        self.state.lock()
     }
 }
 

@@ -20,7 +20,7 @@ use belljar_sandbox::{
     apart::{self, Answer, Keeper},
 };
 use futures::FutureExt as _;
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use tokio::{sync::oneshot, task::JoinSet};
 
 use super::{
@@ -144,7 +144,7 @@ impl Run {
         match kind {
             from_worker::REPLAYED if self.terms.is_replay => {
                 let replayed = replayed::parse(body, self.terms.limits.max_calls)?;
-                self.lock().replayed = Some(replayed);
+                self.state.lock().replayed = Some(replayed);
                 Ok(())
             }
             // A replay has nothing else to report, and a normal run does not report this.
@@ -154,7 +154,7 @@ impl Run {
             from_worker::TAKE => self.take_answer(from_worker::parse_take(body)?),
             from_worker::RECORDING => {
                 let recorded = from_worker::parse_recording(body)?;
-                self.lock().recorded = Some(recorded);
+                self.state.lock().recorded = Some(recorded);
                 Ok(())
             }
             from_worker::FORGET => self.forget_answer(from_worker::parse_forget(body)?),
@@ -165,7 +165,7 @@ impl Run {
     /// Handles the run's end.
     pub(crate) fn end(&self, body: &[u8]) -> Result<(), Violation> {
         let outcome = from_worker::parse_outcome(body, &self.terms.limits)?;
-        if let Some(ending) = self.lock().ending.take() {
+        if let Some(ending) = self.state.lock().ending.take() {
             // If nobody waits any more, the result is dropped.
             let _ = ending.send(Ok(outcome));
         }
@@ -174,7 +174,7 @@ impl Run {
 
     /// Ends the run because its process has ended.
     pub(crate) fn lose(&self, lost: Lost) {
-        if let Some(ending) = self.lock().ending.take() {
+        if let Some(ending) = self.state.lock().ending.take() {
             let _ = ending.send(Err(lost));
         }
     }
@@ -186,19 +186,19 @@ impl Run {
 
     /// What the process recorded, and the directories that the run received.
     pub(crate) fn recorded(&self) -> (Option<Recorded>, Vec<Option<Arc<Directory>>>) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         (state.recorded.take(), state.directories.clone())
     }
 
     /// The result of the replay, if it was one.
     pub(crate) fn replayed(&self) -> Option<Replayed> {
-        self.lock().replayed.take()
+        self.state.lock().replayed.take()
     }
 
     /// Aborts everything under way, and returns the calls by number: first those whose answers the
     /// script got, in that order.
     pub(crate) fn close(&self, order: &[u64]) -> Vec<(u64, CallRecord)> {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         state.ending = None;
         state.tasks = JoinSet::new();
         state.waiting.clear();
@@ -216,7 +216,7 @@ impl Run {
         let call = from_worker::parse_call(body, &self.terms.limits)?;
         let number = call.number;
         let tool = {
-            let mut state = self.lock();
+            let mut state = self.state.lock();
             if state.ending.is_none() {
                 return Ok(());
             }
@@ -281,7 +281,7 @@ impl Run {
 
     fn begin_question(self: &Arc<Self>, question: Question) -> Result<(), Violation> {
         {
-            let mut state = self.lock();
+            let mut state = self.state.lock();
             if state.ending.is_none() {
                 return Ok(());
             }
@@ -297,7 +297,7 @@ impl Run {
             let bytes = found.map_or_else(str::len, str::len);
             if let Some(room) = run.outbox.room_for(bytes).await {
                 // Before it is answered, since the next question may come at once.
-                run.lock().is_asking = false;
+                run.state.lock().is_asking = false;
                 run.tell_watched();
                 run.outbox.send_in(room, to_worker::answer(run.number, found), None);
             }
@@ -308,7 +308,7 @@ impl Run {
     fn take_step(&self, body: &[u8]) -> Result<(), Violation> {
         let step = from_worker::parse_step(body)?;
         {
-            let mut state = self.lock();
+            let mut state = self.state.lock();
             if state.ending.is_none() {
                 return Ok(());
             }
@@ -322,7 +322,7 @@ impl Run {
     /// afterwards accordingly.
     fn tell_watched(&self) {
         let is_watched = self.terms.tools.is_watched();
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         if state.ending.is_some()
             && let Some(news) = state.watching.news(is_watched)
         {
@@ -334,12 +334,12 @@ impl Run {
         match question {
             Question::Directory(namespace) => {
                 let namespace = namespace as usize;
-                if namespace >= self.lock().directories.len() {
+                if namespace >= self.state.lock().directories.len() {
                     return Err(format!("there is no namespace {namespace}"));
                 }
                 let directory =
                     self.terms.tools.directory(namespace).await.map_err(|unavailable| unavailable.reason)?;
-                if let Some(place) = self.lock().directories.get_mut(namespace) {
+                if let Some(place) = self.state.lock().directories.get_mut(namespace) {
                     *place = Some(directory.clone());
                 }
                 Ok(Found::Directory(directory))
@@ -358,16 +358,12 @@ impl Run {
     }
 
     fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         // A task of a run that has ended would never be aborted.
         if state.ending.is_some() {
             while state.tasks.try_join_next().is_some() {}
             state.tasks.spawn(task);
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, RunState> {
-        self.state.lock()
     }
 }
 

@@ -7,7 +7,7 @@
 use std::{collections::VecDeque, io, sync::Arc};
 
 use belljar_sandbox::apart::Counted;
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use tokio::{
     io::Interest,
     net::unix::pipe::Sender,
@@ -79,7 +79,7 @@ impl Outbox {
     }
 
     fn push(&self, bytes: Vec<u8>, until_written: (Option<OwnedSemaphorePermit>, Option<Counted>)) {
-        let mut queue = self.lock();
+        let mut queue = self.queue.lock();
         if queue.is_closed {
             return;
         }
@@ -111,7 +111,7 @@ impl Outbox {
                 if let Err(error) = self.pipe.writable().await {
                     return error;
                 }
-                let mut queue = self.lock();
+                let mut queue = self.queue.lock();
                 if self.write_some(&mut queue) {
                     if queue.is_closed {
                         return io::ErrorKind::BrokenPipe.into();
@@ -129,7 +129,7 @@ impl Outbox {
     }
 
     fn close(&self) {
-        let mut queue = self.lock();
+        let mut queue = self.queue.lock();
         queue.is_closed = true;
         queue.frames.clear();
     }
@@ -160,11 +160,7 @@ impl Outbox {
     /// Frames that wait for the pipe.
     #[cfg(test)]
     pub(crate) fn waiting_frames(&self) -> usize {
-        self.lock().frames.len()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Queue> {
-        self.queue.lock()
+        self.queue.lock().frames.len()
     }
 }
 

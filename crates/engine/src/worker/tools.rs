@@ -17,7 +17,7 @@ use belljar_sandbox::{
     AnswerRoom, CallError, Directory, Finding, GrantedTool, Namespace, Parked, PlannedCalls, Tools, Unavailable,
 };
 use futures::{FutureExt as _, future::BoxFuture};
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use tokio::sync::oneshot;
 
 use crate::protocol::{
@@ -75,7 +75,7 @@ impl FarTools {
 
     /// The answer to the last question.
     pub(super) fn answered(&self, answer: Result<String, String>) {
-        if let Some(waiting) = self.link.lock().question.take() {
+        if let Some(waiting) = self.link.waiting.lock().question.take() {
             let _ = waiting.send(answer);
         }
     }
@@ -83,7 +83,7 @@ impl FarTools {
     /// The answer to a call.
     pub(super) fn call_answered(&self, number: u64, answer: CallAnswer) {
         let waiting = {
-            let mut waiting = self.link.lock();
+            let mut waiting = self.link.waiting.lock();
             waiting.unanswered.remove(&number);
             waiting.calls.remove(&number)
         };
@@ -94,7 +94,7 @@ impl FarTools {
 
     /// The answer to a call waits on the other side.
     pub(super) fn answer_waits(&self, number: u64, bytes: usize) {
-        let mut waiting = self.link.lock();
+        let mut waiting = self.link.waiting.lock();
         waiting.unanswered.remove(&number);
         let told = waiting.calls.remove(&number).map(|call| call.send(Told::Waits(bytes)));
         if !matches!(told, Some(Ok(()))) {
@@ -104,7 +104,7 @@ impl FarTools {
 
     /// Notes whether a call waits for a person.
     pub(super) fn parked(&self, number: u64, is_parked: bool) {
-        if let Some((room, parked)) = self.link.lock().unanswered.get_mut(&number) {
+        if let Some((room, parked)) = self.link.waiting.lock().unanswered.get_mut(&number) {
             *parked = is_parked.then(|| room.park());
         }
     }
@@ -112,12 +112,12 @@ impl FarTools {
     /// Sends nothing more. Must be called before the gateway is told of the run's end: from then on
     /// it does not know the run's number.
     pub(super) fn end(&self) {
-        self.link.lock().has_ended = true;
+        self.link.waiting.lock().has_ended = true;
     }
 
     async fn ask(&self, question: Question) -> Result<String, String> {
         let (sender, receiver) = oneshot::channel();
-        self.link.lock().question = Some(sender);
+        self.link.waiting.lock().question = Some(sender);
         self.link.outbox.send(from_worker::question(self.link.run, &question));
         receiver.await.unwrap_or_else(|_| Err("the run has ended".to_owned()))
     }
@@ -127,7 +127,7 @@ impl Link {
     /// Requests a waiting answer.
     fn take(&self, number: u64) -> oneshot::Receiver<Told> {
         let (sender, receiver) = oneshot::channel();
-        let mut waiting = self.lock();
+        let mut waiting = self.waiting.lock();
         waiting.calls.insert(number, sender);
         if !waiting.has_ended {
             let take = Take { number, admitted: waiting.admitted };
@@ -141,10 +141,6 @@ impl Link {
         if !waiting.has_ended {
             self.outbox.send(from_worker::forget(self.run, number));
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Waiting> {
-        self.waiting.lock()
     }
 }
 
@@ -166,7 +162,7 @@ impl FarCall {
                 let bytes = answer_bytes(&answer);
                 // It came unasked, and another may come when it has found room.
                 room.admit(bytes).await;
-                self.link.lock().admitted += to_worker::answer_weight(bytes);
+                self.link.waiting.lock().admitted += to_worker::answer_weight(bytes);
                 return answer;
             }
             Ok(Told::Waits(bytes)) => {
@@ -186,7 +182,7 @@ impl FarCall {
 
 impl Drop for FarCall {
     fn drop(&mut self) {
-        let waiting = self.link.lock();
+        let waiting = self.link.waiting.lock();
         // The message that it waits may have come since the last poll.
         if self.is_waiting || matches!(self.told.try_recv(), Ok(Told::Waits(_))) {
             self.link.forget(&waiting, self.number);
@@ -254,7 +250,7 @@ impl Tools for FarTools {
         let (Ok(namespace), Ok(entry)) = place else { return self.call(tool, arguments, limit) };
         let (sender, told) = oneshot::channel();
         let admitted = {
-            let mut waiting = self.link.lock();
+            let mut waiting = self.link.waiting.lock();
             waiting.calls.insert(number, sender);
             waiting.unanswered.insert(number, (room.clone(), None));
             waiting.admitted

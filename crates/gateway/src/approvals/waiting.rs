@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use belljar_approvals::{QuestionId, State};
 use belljar_ledger::Ledger;
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use tokio::{sync::oneshot, time::sleep};
 
 /// How often the ledger is polled while anybody waits: another process may have taken a decision.
@@ -24,16 +24,12 @@ impl Waiting {
     /// Waits for a question that is about to be asked. The polling task ends when nobody waits.
     pub(crate) fn for_decision(self: &Arc<Self>, ledger: &Arc<dyn Ledger>, id: QuestionId) -> oneshot::Receiver<State> {
         let (told, decided) = oneshot::channel();
-        let mut open = self.lock();
+        let mut open = self.0.lock();
         open.questions.insert(id, told);
         if !std::mem::replace(&mut open.is_looking, true) {
             tokio::spawn(look(self.clone(), ledger.clone()));
         }
         decided
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Open> {
-        self.0.lock()
     }
 }
 
@@ -41,7 +37,7 @@ async fn look(waiting: Arc<Waiting>, ledger: Arc<dyn Ledger>) {
     loop {
         sleep(LOOK_EVERY).await;
         let ids: Vec<QuestionId> = {
-            let mut open = waiting.lock();
+            let mut open = waiting.0.lock();
             open.questions.retain(|_, told| !told.is_closed());
             if open.questions.is_empty() {
                 open.is_looking = false;
@@ -57,7 +53,7 @@ async fn look(waiting: Arc<Waiting>, ledger: Arc<dyn Ledger>) {
                 continue;
             }
         };
-        let mut open = waiting.lock();
+        let mut open = waiting.0.lock();
         for (id, state) in states.into_iter().filter(|(_, state)| *state != State::Open) {
             if let Some(told) = open.questions.remove(&id) {
                 // A waiter that is gone has withdrawn its question.

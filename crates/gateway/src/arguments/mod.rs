@@ -197,12 +197,12 @@ impl Checks {
 
     /// How the tool's arguments are checked, if they can be.
     async fn check_of(&self, tool: &str) -> Option<Arc<Check>> {
-        let cell = self.lock().get(tool).cloned();
+        let cell = self.known.lock().get(tool).cloned();
         let cell = match cell {
             Some(cell) => cell,
             None => {
                 self.catalog.tool(tool)?;
-                self.lock().entry(tool.to_owned()).or_default().clone()
+                self.known.lock().entry(tool.to_owned()).or_default().clone()
             }
         };
         // The first caller looks at the schema, and the others wait for that.
@@ -212,10 +212,6 @@ impl Checks {
             Aborted(tokio::task::spawn_blocking(look)).ended().await.flatten().map(Arc::new)
         });
         check.await.clone()
-    }
-
-    fn lock(&self) -> parking_lot::MutexGuard<'_, Known> {
-        self.known.lock()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use tokio::time::Instant;
 
 /// How long large checks of a tool are skipped after a worker has failed at one. Any script can
@@ -35,7 +35,7 @@ enum GivenUp {
 impl Setbacks {
     /// Whether large checks are skipped now.
     pub(super) fn is_given_up(&self) -> bool {
-        match self.lock().given_up {
+        match self.0.lock().given_up {
             GivenUp::No => false,
             GivenUp::Until(end) => Instant::now() < end,
             GivenUp::ForGood => true,
@@ -45,7 +45,7 @@ impl Setbacks {
     /// Skips large checks for [`PAUSE`]. Returns whether they were made until now.
     pub(super) fn pause(&self) -> bool {
         let was_given_up = self.is_given_up();
-        let mut state = self.lock();
+        let mut state = self.0.lock();
         if state.given_up != GivenUp::ForGood {
             state.given_up = GivenUp::Until(Instant::now() + PAUSE);
         }
@@ -54,23 +54,19 @@ impl Setbacks {
 
     /// Skips large checks from now on. Returns whether that is new.
     pub(super) fn give_up(&self) -> bool {
-        std::mem::replace(&mut self.lock().given_up, GivenUp::ForGood) != GivenUp::ForGood
+        std::mem::replace(&mut self.0.lock().given_up, GivenUp::ForGood) != GivenUp::ForGood
     }
 
     /// Counts a skipped check that could have been made at another time. Returns the number of
     /// unreported ones when it is time to log them.
     pub(super) fn pass_over(&self) -> Option<u64> {
-        let mut state = self.lock();
+        let mut state = self.0.lock();
         state.unsaid = state.unsaid.saturating_add(1);
         if state.said.is_some_and(|said| said.elapsed() < SAID_EVERY) {
             return None;
         }
         state.said = Some(Instant::now());
         Some(std::mem::take(&mut state.unsaid))
-    }
-
-    fn lock(&self) -> MutexGuard<'_, SetbackState> {
-        self.0.lock()
     }
 }
 

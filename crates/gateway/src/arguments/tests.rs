@@ -214,7 +214,7 @@ async fn a_schema_is_looked_at_once_however_many_calls_wait_for_it() {
     let first = looks.first().cloned().flatten().expect("a check");
     assert!(looks.iter().flatten().all(|check| Arc::ptr_eq(check, &first)) && looks.iter().all(Option::is_some));
     assert!(checks.check_of("no such tool").await.is_none());
-    assert_eq!(checks.lock().len(), 1);
+    assert_eq!(checks.known.lock().len(), 1);
 }
 
 /// Whether a check of these arguments is made in place, according to the estimate.

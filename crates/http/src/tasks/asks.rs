@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use rmcp::model::{InputRequest, InputRequests, InputResponses};
 use serde_json::Value;
 use tokio::sync::{Notify, oneshot};
@@ -37,7 +37,7 @@ impl Asks {
     pub async fn ask(&self, request: InputRequest) -> Option<Value> {
         let (tell, told) = oneshot::channel();
         let key = {
-            let mut asked = self.lock();
+            let mut asked = self.0.asked.lock();
             if asked.is_closed || asked.open.len() >= MAX_OPEN {
                 return None;
             }
@@ -58,12 +58,12 @@ impl Asks {
 
     /// The open questions.
     pub(super) fn open(&self) -> InputRequests {
-        self.lock().open.iter().map(|(key, (request, _))| (key.clone(), request.clone())).collect()
+        self.0.asked.lock().open.iter().map(|(key, (request, _))| (key.clone(), request.clone())).collect()
     }
 
     /// Passes answers on; those without an open question are dropped.
     pub(super) fn answered(&self, answers: InputResponses) {
-        let mut asked = self.lock();
+        let mut asked = self.0.asked.lock();
         for (key, answer) in answers {
             if let Some((_, tell)) = asked.open.remove(&key) {
                 // The asker may be gone.
@@ -74,14 +74,9 @@ impl Asks {
 
     /// Nobody will answer any more.
     pub(super) fn close(&self) {
-        let mut asked = self.lock();
+        let mut asked = self.0.asked.lock();
         asked.is_closed = true;
         asked.open.clear();
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Asked> {
-        // Nothing under the lock can panic halfway.
-        self.0.asked.lock()
     }
 }
 
@@ -92,6 +87,6 @@ struct TakenBack<'a> {
 
 impl Drop for TakenBack<'_> {
     fn drop(&mut self) {
-        self.asks.lock().open.remove(&self.key);
+        self.asks.0.asked.lock().open.remove(&self.key);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, fmt::Write as _, sync::Arc, time::Duration};
 
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use rand::TryRngCore as _;
 use rmcp::{
     ErrorData,
@@ -56,7 +56,7 @@ impl Shared {
             Some(message) => task.with_status_message(message),
             None => task,
         };
-        let mut tasks = self.lock();
+        let mut tasks = self.tasks.lock();
         let own = tasks.values().filter(|entry| entry.owner.name == call.owner.name).count();
         let kept: usize = tasks.values().filter_map(|entry| entry.ended.as_ref()).map(|ended| ended.bytes).sum();
         if tasks.len() >= self.limits.all || own >= self.limits.per_principal || kept > self.limits.kept_bytes {
@@ -95,7 +95,7 @@ impl Shared {
             }
             _ => 0,
         };
-        let mut tasks = self.lock();
+        let mut tasks = self.tasks.lock();
         let entry = tasks.get_mut(id)?;
         entry.asks.close();
         // Its progress may keep alive what it worked with.
@@ -108,13 +108,13 @@ impl Shared {
     }
 
     pub(super) fn forget(&self, id: &str) {
-        let forgotten = self.lock().remove(id);
+        let forgotten = self.tasks.lock().remove(id);
         drop(forgotten);
     }
 
     pub(super) fn detailed(&self, owner: &Owner, id: &str) -> Result<DetailedTask, ErrorData> {
         let (task, payload) = {
-            let mut tasks = self.lock();
+            let mut tasks = self.tasks.lock();
             let entry = known(&mut tasks, owner, id)?;
             match &entry.ended {
                 Some(ended) => (entry.task.clone(), Some(ended.payload.clone())),
@@ -137,11 +137,11 @@ impl Shared {
     }
 
     pub(super) fn asks(&self, owner: &Owner, id: &str) -> Result<Asks, ErrorData> {
-        known(&mut self.lock(), owner, id).map(|entry| entry.asks.clone())
+        known(&mut self.tasks.lock(), owner, id).map(|entry| entry.asks.clone())
     }
 
     pub(super) fn touch(&self, owner: &Owner, id: &str) -> Result<(), ErrorData> {
-        let mut tasks = self.lock();
+        let mut tasks = self.tasks.lock();
         let entry = known(&mut tasks, owner, id)?;
         if entry.ended.is_none() {
             entry.task.last_updated_at = current_timestamp();
@@ -150,7 +150,7 @@ impl Shared {
     }
 
     pub(super) fn cancel(&self, owner: &Owner, id: &str) -> Result<(), ErrorData> {
-        let mut tasks = self.lock();
+        let mut tasks = self.tasks.lock();
         let entry = known(&mut tasks, owner, id)?;
         entry.asks.close();
         let cancel = entry.cancel.clone();
@@ -160,12 +160,7 @@ impl Shared {
     }
 
     pub(super) fn count(&self) -> usize {
-        self.lock().len()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, Entry>> {
-        // Nothing under the lock can panic half way.
-        self.tasks.lock()
+        self.tasks.lock().len()
     }
 }
 

@@ -105,7 +105,7 @@ async fn whoever_gives_up_leaves_nothing_behind() {
         assert!(!is_in(&mut waiting).await);
     }
     let nothing = {
-        let state = door.lock();
+        let state = door.state.lock();
         (state.queued, state.clients.len())
     };
     assert_eq!(nothing, (0, 0));
@@ -113,8 +113,8 @@ async fn whoever_gives_up_leaves_nothing_behind() {
     let waiting = asked(&door, "", ByteSize::mib(1)).await;
     drop(slot);
     drop(waiting);
-    assert_eq!(door.lock().free_slots, 1);
-    assert_eq!(door.lock().free_memory, ByteSize::gib(1).as_u64());
+    assert_eq!(door.state.lock().free_slots, 1);
+    assert_eq!(door.state.lock().free_memory, ByteSize::gib(1).as_u64());
     assert!(door.admit("", ByteSize::mib(1)).await.is_ok());
 }
 
@@ -125,5 +125,5 @@ async fn a_run_that_waits_too_long_is_told_so() {
     let _slot = door.admit("", ByteSize::mib(1)).await.expect("a free slot");
     let error = door.admit("", ByteSize::mib(1)).await.err().expect("nobody frees the slot");
     assert_eq!(error.limit, Some(LimitHit { name: LimitName::QueueTimeout, max: 20, used: 20 }));
-    assert_eq!(door.lock().queued, 0);
+    assert_eq!(door.state.lock().queued, 0);
 }

@@ -11,7 +11,7 @@ use std::{
 
 use belljar_model::{ByteSize, JsonText, MAX_DURATION, PathRules, ServerSpec, Share, ToolPath, Transport};
 use futures::future::join_all;
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use serde_json::{Map, Value};
 use tokio::{
     sync::{Notify, OwnedSemaphorePermit, Semaphore},
@@ -101,7 +101,7 @@ impl ServerInstances {
             spec: Arc::new(spec),
         };
         if server.spec.life.affinity.is_none() {
-            server.lock().all.push(server.instance(Slot::default(), None));
+            server.instances.lock().all.push(server.instance(Slot::default(), None));
         }
         server
     }
@@ -158,7 +158,8 @@ impl ServerInstances {
     /// principal's instance for its first call.
     pub(crate) fn begin(&self) {
         if self.spec.life.affinity.is_none() {
-            let owners = self.lock().all.iter().find(|one| one.slot == Slot::default()).map(|one| one.child.clone());
+            let owners =
+                self.instances.lock().all.iter().find(|one| one.slot == Slot::default()).map(|one| one.child.clone());
             if let Some(child) = owners {
                 child.begin();
             }
@@ -167,7 +168,7 @@ impl ServerInstances {
 
     /// Forgets the instances of principals that are not running.
     pub(crate) fn forget_stopped(&self) {
-        self.lock().all.retain(|one| one.slot.principal.is_none() || one.is_used() || !one.child.is_cold());
+        self.instances.lock().all.retain(|one| one.slot.principal.is_none() || one.is_used() || !one.child.is_cold());
     }
 
     /// Makes a call at the right instance.
@@ -238,7 +239,7 @@ impl ServerInstances {
     /// The status of each instance, or of the server if there is none.
     pub(crate) fn status(&self) -> Vec<ServerStatus> {
         let instances: Vec<_> =
-            self.lock().all.iter().map(|one| (one.child.clone(), one.slot.principal.clone())).collect();
+            self.instances.lock().all.iter().map(|one| (one.child.clone(), one.slot.principal.clone())).collect();
         if instances.is_empty() {
             return vec![self.instance(Slot::default(), None).child.status()];
         }
@@ -255,14 +256,14 @@ impl ServerInstances {
     }
 
     fn children(&self) -> Vec<Arc<Child>> {
-        self.lock().all.iter().map(|instance| instance.child.clone()).collect()
+        self.instances.lock().all.iter().map(|instance| instance.child.clone()).collect()
     }
 
     /// An instance that can list the tools: the one used last, or a new one for whoever calls
     /// first. Where there are projects it is that of one of them: a server may start with nothing
     /// less.
     fn any(&self) -> Arc<Child> {
-        let mut instances = self.lock();
+        let mut instances = self.instances.lock();
         if let Some(instance) = instances.all.last() {
             return instance.child.clone();
         }
@@ -281,7 +282,7 @@ impl ServerInstances {
         loop {
             let freed = self.freed.notified();
             let crowded = {
-                let mut instances = self.lock();
+                let mut instances = self.instances.lock();
                 let is_switch = instances.all.last().is_some_and(|last| last.is_taken && last.slot != slot);
                 let known = instances.all.iter().position(|instance| instance.slot == slot);
                 let found = match known {
@@ -403,10 +404,6 @@ impl ServerInstances {
         } else {
             self.spec.clone()
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Instances> {
-        self.instances.lock()
     }
 }
 

@@ -46,7 +46,7 @@ impl InFlightCalls {
 
     /// Admits a call, unless the connection takes none any more.
     pub(crate) fn admit(self: &Arc<Self>) -> Option<InFlight> {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         if state.closed {
             return None;
         }
@@ -60,12 +60,12 @@ impl InFlightCalls {
     }
 
     pub(crate) fn in_flight(&self) -> usize {
-        self.lock().in_flight
+        self.state.lock().in_flight
     }
 
     /// Takes no more calls.
     pub(crate) fn close(&self) {
-        self.lock().closed = true;
+        self.state.lock().closed = true;
     }
 
     /// Waits until there was no call for so long, and takes none from then on. Never completes for
@@ -75,7 +75,7 @@ impl InFlightCalls {
         let limit = limit.min(MAX_DURATION);
         loop {
             let due = {
-                let mut state = self.lock();
+                let mut state = self.state.lock();
                 let due = if state.in_flight > 0 { Instant::now() + limit } else { state.since + limit };
                 if due <= Instant::now() {
                     state.closed = true;
@@ -101,12 +101,12 @@ impl InFlightCalls {
 
     /// A call was answered.
     pub(crate) fn answered(&self) {
-        self.lock().timeouts = 0;
+        self.state.lock().timeouts = 0;
     }
 
     /// A call timed out.
     pub(crate) fn timed_out(&self) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         state.timeouts += 1;
         if state.timeouts >= SUSPECT_TIMEOUTS {
             state.timeouts = 0;
@@ -118,10 +118,6 @@ impl InFlightCalls {
     pub(crate) async fn suspected(&self) {
         self.suspected.notified().await;
     }
-
-    fn lock(&self) -> parking_lot::MutexGuard<'_, InFlightState> {
-        self.state.lock()
-    }
 }
 
 /// A call in flight, until it is dropped.
@@ -130,7 +126,7 @@ pub(crate) struct InFlight(Arc<InFlightCalls>);
 
 impl Drop for InFlight {
     fn drop(&mut self) {
-        let mut state = self.0.lock();
+        let mut state = self.0.state.lock();
         state.in_flight = state.in_flight.saturating_sub(1);
         if state.in_flight == 0 {
             state.since = Instant::now();

@@ -3,7 +3,7 @@
 use std::{path::Path, time::Duration};
 
 use belljar_daemon::{
-    Client as Daemon,
+    DaemonClient as Daemon,
     requests::{AskHook, HookAnswer, Warm},
 };
 use belljar_hooks::{Decision, NOT_YOURS, SessionStart, ToolUse};

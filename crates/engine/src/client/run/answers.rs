@@ -23,7 +23,7 @@ impl Run {
     /// call is open, so that `max_concurrent_calls` bounds the waiting answers.
     pub(super) fn deliver(&self, number: u64, CallEnd { answer, record }: CallEnd) {
         self.tell_watched();
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         let Some(call) = state.open.get_mut(&number) else { return };
         if !std::mem::replace(&mut call.is_answered, true)
             && let Some(record) = record
@@ -53,7 +53,7 @@ impl Run {
     /// Sends an answer for which the process has room.
     pub(super) fn take_answer(self: &Arc<Self>, Take { number, admitted }: Take) -> Result<(), Violation> {
         let answer = {
-            let mut state = self.lock();
+            let mut state = self.state.lock();
             if state.ending.is_none() {
                 return Ok(());
             }
@@ -92,7 +92,7 @@ impl Run {
     /// Nobody waits any more for a waiting answer.
     pub(super) fn forget_answer(&self, number: u64) -> Result<(), Violation> {
         let answer = {
-            let mut state = self.lock();
+            let mut state = self.state.lock();
             if state.ending.is_none() {
                 return Ok(());
             }
@@ -115,7 +115,7 @@ impl Run {
 
     /// The answer of a call was lost on its way to the script.
     fn note_error(&self, number: u64, fault: &CallError) {
-        if let Some(record) = self.lock().ended.get_mut(&number) {
+        if let Some(record) = self.state.lock().ended.get_mut(&number) {
             (record.ok, record.error) = (false, Some(fault.message.clone()));
         }
     }
@@ -132,7 +132,7 @@ impl Run {
     /// next call may come at once.
     fn close_call(&self, number: u64) -> Option<GrantedTool> {
         let call = {
-            let mut state = self.lock();
+            let mut state = self.state.lock();
             let call = state.open.remove(&number)?;
             state.held = state.held.saturating_sub(call.held);
             call
