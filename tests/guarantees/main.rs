@@ -29,6 +29,7 @@ mod differential;
 mod doctor;
 mod documents;
 mod edit_config;
+mod effect_defaults;
 mod embedding;
 mod errors_teach;
 mod events;

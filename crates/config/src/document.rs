@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::{
-    Config, Format, MAX_SERVERS, approvals, children, daemon,
+    Config, Format, MAX_SERVERS, approvals, children, daemon, effects,
     error::{ConfigErrorKind, Field, Located, shown},
     expand::Expander,
     hook, http, ledger, limits, policy,
@@ -11,8 +11,8 @@ use crate::{
     tree::{Entry, Node, Value, check_unique, kind},
 };
 
-pub(crate) const TOML_KEYS: [&str; 10] =
-    ["limits", "runs", "children", "daemon", "ledger", "policy", "approvals", "http", "hook", "servers"];
+pub(crate) const TOML_KEYS: [&str; 11] =
+    ["limits", "runs", "effects", "children", "daemon", "ledger", "policy", "approvals", "http", "hook", "servers"];
 const JSON_KEYS: [&str; 2] = ["mcpServers", "servers"];
 
 /// Makes the configuration from its tree.
@@ -20,6 +20,10 @@ pub(crate) fn read(root: &Node, format: Format, directory: &Path, expander: Expa
     let (settings, servers) = match format {
         Format::Toml => toml(root, directory, &expander)?,
         Format::Json => (Config::default(), Some(json(root)?)),
+    };
+    let by_effect = match format {
+        Format::Toml => find(self::entries(root), "effects").map(|entry| effects::read(&entry.node)).transpose()?,
+        Format::Json => None,
     };
     let Some(list) = servers else { return Ok(settings) };
     let Value::Table(entries) = &list.node.value else {
@@ -34,7 +38,7 @@ pub(crate) fn read(root: &Node, format: Format, directory: &Path, expander: Expa
     if entries.len() > MAX_SERVERS {
         return Err(ConfigErrorKind::TooManyServers { limit: MAX_SERVERS, used: entries.len() }.at(list.offset));
     }
-    let reader = Reader { format, directory, expander };
+    let reader = Reader { format, directory, expander, by_effect: by_effect.unwrap_or_default() };
     let servers = entries.iter().filter_map(|entry| reader.read(entry).transpose()).collect::<Result<_, _>>()?;
     Ok(Config { servers, ..settings })
 }
@@ -238,7 +242,7 @@ mod tests {
             ("[mcpServers.fs]\n", "line 1, column 2: unknown key 'mcpServers': did you mean 'servers'?"),
             (
                 "timeout = '5s'\n",
-                "line 1, column 1: unknown key 'timeout': it is one of limits, runs, children, daemon, ledger, policy, approvals, http, servers",
+                "line 1, column 1: unknown key 'timeout': it is one of limits, runs, effects, children, daemon, ledger, policy, approvals, http, servers",
             ),
             ("servers = 5\n", "line 1, column 11: 'servers' must be a table of servers, not a number"),
         ] {

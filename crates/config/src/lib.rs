@@ -4,8 +4,8 @@
 //! Both formats become one tree with positions, and one reader makes the servers from it, so a key
 //! means the same in both. `belljar.toml` is ours, and a key in it that we do not know is an error.
 //! A client's file is the client's: keys that we do not know are passed over there, and a `null`
-//! counts as absent. The `[limits]`, `[runs]`, `[children]`, `[daemon]`, `[ledger]`, `[policy]`,
-//! `[approvals]`, `[http]` and `[[hook]]` can be set in `belljar.toml` alone.
+//! counts as absent. The `[limits]`, `[runs]`, `[effects]`, `[children]`, `[daemon]`, `[ledger]`,
+//! `[policy]`, `[approvals]`, `[http]` and `[[hook]]` can be set in `belljar.toml` alone.
 //!
 //! ```toml
 //! [limits]                    # replaces the defaults; the names are those of `Limits`
@@ -18,6 +18,10 @@
 //!
 //! [children]
 //! inherit = ["UV_INDEX_URL"]  # variables that all children get beside the usual ones
+//!
+//! [effects.read_only]         # what holds by effect, where nothing is said of a server
+//! call_timeout = "10s"
+//! repeat = "read_only"
 //!
 //! [daemon]
 //! idle = "30m"                # how long it stays without a client; or "never"
@@ -103,6 +107,7 @@ mod children;
 mod daemon;
 mod document;
 pub mod edit;
+mod effects;
 mod env_file;
 mod error;
 mod expand;

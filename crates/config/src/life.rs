@@ -4,7 +4,8 @@
 use std::{fmt::Display, num::NonZeroUsize, path::PathBuf, time::Duration};
 
 use belljar_model::{
-    Activation, Affinity, Breaker, ByteSize, DurationError, Framing, Life, PathRules, Repeat, Share, parse_duration,
+    Activation, Affinity, Breaker, ByteSize, DurationError, Effect, EffectDefaults, Framing, Life, PathRules, Repeat,
+    Share, parse_duration,
 };
 
 use crate::{
@@ -49,7 +50,19 @@ impl Server<'_> {
             projects,
             share: self.of("share", "one of principal, owner", |node| named(node, &Share::ALL))?.unwrap_or_default(),
             paths,
+            by_effect: self.by_effect(),
         })
+    }
+
+    /// What holds by effect, without what is said of this server.
+    fn by_effect(&self) -> EffectDefaults {
+        let mut defaults = self.reader.by_effect;
+        for effect in Effect::ALL {
+            let default = defaults.of_mut(effect);
+            default.call_timeout = default.call_timeout.filter(|_| self.get("call_timeout").is_none());
+            default.repeat = default.repeat.filter(|_| self.get("repeat").is_none());
+        }
+        defaults
     }
 
     pub(crate) fn boolean(&self, key: &str) -> Result<Option<bool>, Located> {
@@ -253,7 +266,7 @@ fn size(node: &Node) -> Option<ByteSize> {
     (size.as_u64() > 0).then_some(size)
 }
 
-fn named<T: Copy>(node: &Node, names: &[(&str, T)]) -> Option<T> {
+pub(crate) fn named<T: Copy>(node: &Node, names: &[(&str, T)]) -> Option<T> {
     let Value::String(text) = &node.value else { return None };
     names.iter().find(|(name, _)| name == text).map(|(_, value)| *value)
 }
@@ -303,6 +316,7 @@ mod tests {
                 denied: vec!["/home/ada/private".into()],
                 guidance: Some("no".to_owned()),
             }),
+            by_effect: EffectDefaults::default(),
         };
         assert_eq!(only(toml(text)).life, expected);
         let text = r#"{"servers": {"s": {"command": "x", "idle": "90s", "max_calls": "never", "max_response": 1000}}}"#;

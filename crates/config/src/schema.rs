@@ -6,7 +6,7 @@ use jsonschema::Validator;
 use serde_json::{Value, json};
 
 use crate::{
-    Format, approvals, children, hook, http,
+    Format, approvals, children, effects, hook, http,
     import::SCHEMA,
     ledger, oauth, policy, projects, sandbox, server,
     testing::toml,
@@ -67,6 +67,11 @@ fn the_schema_knows_the_keys_that_the_reader_knows_and_no_others() {
     let webhook = "/properties/approvals/properties/webhook/properties";
     assert_eq!(properties(webhook), sorted(approvals::WEBHOOK_KEYS));
     assert_eq!(properties("/properties/children/properties"), sorted(children::KEYS));
+    assert_eq!(properties("/properties/effects/properties"), sorted(effects::KEYS));
+    for effect in effects::KEYS {
+        let place = format!("/properties/effects/properties/{effect}/properties");
+        assert_eq!(properties(&place), sorted(effects::EFFECT_KEYS));
+    }
     assert_eq!(properties("/properties/http/properties"), sorted(http::KEYS));
     assert_eq!(properties("/properties/http/properties/oauth/properties"), sorted(http::OAUTH_KEYS));
     assert_eq!(properties("/definitions/server/properties"), sorted(server::KEYS));
@@ -101,6 +106,7 @@ fn what_the_reader_accepts_the_schema_accepts() {
         String::new(),
         "[limits]\n[servers]\n".to_owned(),
         "[policy]\nfile = 'rules.toml'\n".to_owned(),
+        "[effects.read_only]\ncall_timeout = '5s'\nrepeat = 'read_only'\n[effects.mutating]\nrepeat = 'idempotent'\n[effects.external]\n".to_owned(),
         "[children]\ninherit = ['UV_INDEX_URL', 'npm_config_*', 'ProgramFiles(x86)']\n".to_owned(),
         "[approvals]\nwait = '2h'\nallow_yes = true\n".to_owned(),
         "[approvals]\nwebhook = { url = 'https://x/y', secret = '0123456789abcdef', arguments = true }\n".to_owned(),
@@ -144,6 +150,9 @@ fn what_the_schema_refuses_the_reader_refuses() {
         "server = 5\n",
         "[policy]\nfile = ''\n",
         "[policy]\nrules = []\n",
+        "[effects]\nreading = {}\n",
+        "[effects.mutating]\nrepeat = 'read_only'\n",
+        "[effects.external]\ncall_timeout = 5\n",
         "[children]\ninherit = 'A'\n",
         "[children]\ninherit = ['*']\n",
         "[children]\ninherit = ['A B']\n",

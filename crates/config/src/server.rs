@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use belljar_model::{Asks, Effect, EffectRules, Era, ServerSpec, Transport};
+use belljar_model::{Asks, Effect, EffectDefaults, EffectRules, Era, ServerSpec, Transport};
 
 use crate::{
     Format,
@@ -67,6 +67,8 @@ pub(crate) struct Reader<'a> {
     pub(crate) format: Format,
     pub(crate) directory: &'a Path,
     pub(crate) expander: Expander<'a>,
+    /// What holds for tools where nothing is said of their server.
+    pub(crate) by_effect: EffectDefaults,
 }
 
 impl Reader<'_> {

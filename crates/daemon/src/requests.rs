@@ -123,6 +123,10 @@ pub struct Call {
     pub arguments: Map<String, Value>,
     /// Replaces the configured limit.
     pub timeout_ms: Option<u64>,
+    /// What it counts as at least, whatever its tool does, where the owner says what holds by
+    /// effect.
+    #[serde(default)]
+    pub effect: Option<Effect>,
 }
 
 impl Method for Call {
@@ -389,7 +393,7 @@ mod tests {
         assert_eq!((&line["max_recording"], &line["ledger"]), (&16_777_217.into(), &"recordings".into()));
         let read: Execute = serde_json::from_value(line.clone()).unwrap();
         assert_eq!(serde_json::to_value(read).unwrap(), line);
-        let call = Call { tool: ToolPath::new("fs", "a.b"), arguments: Map::new(), timeout_ms: None };
+        let call = Call { tool: ToolPath::new("fs", "a.b"), arguments: Map::new(), timeout_ms: None, effect: None };
         let read: Call = serde_json::from_str(&serde_json::to_string(&call).unwrap()).unwrap();
         assert_eq!(read.tool, call.tool);
     }

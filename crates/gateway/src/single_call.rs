@@ -75,11 +75,26 @@ impl Toolbox {
     /// # Cancellation
     /// Dropping the future cancels the call at the child.
     pub async fn call(self: &Arc<Self>, path: &ToolPath, arguments: Map<String, Value>, limit: Duration) -> SingleCall {
+        self.call_as(path, arguments, limit, Effect::ReadOnly).await
+    }
+
+    /// The same for a call that counts at least as `effect`, whatever its tool does, where the
+    /// owner says what holds by effect.
+    ///
+    /// # Cancellation
+    /// As [`Toolbox::call`].
+    pub async fn call_as(
+        self: &Arc<Self>,
+        path: &ToolPath,
+        arguments: Map<String, Value>,
+        limit: Duration,
+        effect: Effect,
+    ) -> SingleCall {
         let begun = Instant::now();
         match self.find(path).await {
             Ok(found) => match self.spread(&found.path, &arguments) {
-                Some(spread) => self.call_all(&found, spread, arguments, limit, begun).await,
-                None => self.call_one(&found, arguments, limit, begun).await,
+                Some(spread) => self.call_all(&found, spread, arguments, (limit, effect), begun).await,
+                None => self.call_one(&found, arguments, (limit, effect), begun).await,
             },
             Err(error) => ended(Err(error), Told::default(), begun),
         }
@@ -89,7 +104,7 @@ impl Toolbox {
         self: &Arc<Self>,
         found: &Found,
         arguments: Map<String, Value>,
-        limit: Duration,
+        limit: (Duration, Effect),
         begun: Instant,
     ) -> SingleCall {
         let mut told = Told::default();
@@ -102,7 +117,7 @@ impl Toolbox {
         found: &Found,
         spread: Spread,
         mut arguments: Map<String, Value>,
-        limit: Duration,
+        limit: (Duration, Effect),
         begun: Instant,
     ) -> SingleCall {
         let Spread { argument, projects } = spread;
@@ -156,7 +171,7 @@ impl Toolbox {
         self: &Arc<Self>,
         found: &Found,
         arguments: Map<String, Value>,
-        limit: Duration,
+        (limit, at_least): (Duration, Effect),
         told: &mut Told,
     ) -> Result<Value, RunError> {
         let path = &found.path;
@@ -208,7 +223,8 @@ impl Toolbox {
         let sent = log.sending(0, path, effects, &arguments, decision.as_ref()).await.map_err(|fault| {
             RunError::new(ErrorKind::Config, format!("the call was not made: {fault}")).with_hint(fault.hint())
         })?;
-        let answer = self.upstream().call_text(path, arguments, limit, &Caller::default()).await;
+        let caller = Caller::default().counting_as(at_least);
+        let answer = self.upstream().call_text(path, arguments, limit, &caller).await;
         let answer = match answer {
             Ok(raw) => {
                 let (taken, remark) = self.taken(path, observer, raw).await;

@@ -54,7 +54,9 @@ pub use error::{ErrorKind, LimitHit, MissingTool, RunError, WaitingCall};
 pub use hook::{HookMode, HookRule};
 pub use json::{JsonBounds, JsonError, JsonText};
 pub use ledger::{LedgerKeep, LedgerLevel, LedgerSettings, RedactRule, UnknownLevel};
-pub use life::{Activation, Affinity, Breaker, Framing, KeyPiece, Life, PathRules, Repeat, Share};
+pub use life::{
+    Activation, Affinity, Breaker, EffectDefault, EffectDefaults, Framing, KeyPiece, Life, PathRules, Repeat, Share,
+};
 pub use limits::{LimitError, LimitKind, LimitName, LimitSpec, Limits, LimitsPatch};
 pub use measured::{ErrorShare, Histogram, MEASURED_DAYS, Measures, ServerFigures, TargetFigure, Targets, Timing};
 pub use media::{Media, may_hold_media, take_media, text_exceeds};

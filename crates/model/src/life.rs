@@ -47,6 +47,8 @@ pub struct Life {
     pub share: Share,
     /// Path arguments, and where they may lead.
     pub paths: Option<PathRules>,
+    /// What holds for tools by what they may change, as far as nothing is said of the server.
+    pub by_effect: EffectDefaults,
 }
 
 impl Life {
@@ -58,6 +60,58 @@ impl Life {
     pub const CONCURRENCY: NonZeroUsize = NonZeroUsize::new(8).expect("it is not zero");
     /// The default of [`Life::max_response`].
     pub const MAX_RESPONSE: ByteSize = ByteSize::mb(5);
+
+    /// How long a call that counts as this may take without news, where that is less than the
+    /// caller's own limit.
+    pub fn call_timeout_of(&self, effect: Effect) -> Option<Duration> {
+        self.call_timeout.or(self.by_effect.of(effect).call_timeout)
+    }
+
+    /// Which of the calls that count as this are made again. Whether one may be is for
+    /// [`Repeat::allows`] to say.
+    pub fn repeat_of(&self, effect: Effect) -> Repeat {
+        self.by_effect.of(effect).repeat.unwrap_or(self.repeat)
+    }
+}
+
+/// What holds for the tools of each effect, where nothing is said of their server.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub struct EffectDefaults {
+    /// For tools that change nothing.
+    pub read_only: EffectDefault,
+    /// For tools that change state in a closed world.
+    pub mutating: EffectDefault,
+    /// For all others.
+    pub external: EffectDefault,
+}
+
+/// What holds for the tools of one effect, as far as it was set.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub struct EffectDefault {
+    /// In the place of [`Life::call_timeout`].
+    pub call_timeout: Option<Duration>,
+    /// In the place of [`Life::repeat`].
+    pub repeat: Option<Repeat>,
+}
+
+impl EffectDefaults {
+    /// What holds for tools of this effect.
+    pub fn of(&self, effect: Effect) -> EffectDefault {
+        match effect {
+            Effect::ReadOnly => self.read_only,
+            Effect::Mutating => self.mutating,
+            Effect::External => self.external,
+        }
+    }
+
+    /// The same as what is to be set.
+    pub fn of_mut(&mut self, effect: Effect) -> &mut EffectDefault {
+        match effect {
+            Effect::ReadOnly => &mut self.read_only,
+            Effect::Mutating => &mut self.mutating,
+            Effect::External => &mut self.external,
+        }
+    }
 }
 
 impl Default for Life {
@@ -79,6 +133,7 @@ impl Default for Life {
             projects: None,
             share: Share::default(),
             paths: None,
+            by_effect: EffectDefaults::default(),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use belljar_catalog::Query;
 use belljar_daemon::requests::{AskEffect, Call, Execute, Origin, Search, Servers, Told, ToolEffect};
 use belljar_gateway::{Approvals, Asker, Gateway, Toolbox, report};
-use belljar_model::{ErrorKind, MEASURED_DAYS, RunError, RunId, ServerFigures};
+use belljar_model::{Effect, ErrorKind, MEASURED_DAYS, RunError, RunId, ServerFigures};
 use belljar_upstream::Caller;
 use futures::{
     FutureExt as _,
@@ -156,8 +156,9 @@ impl Backend for Local {
     fn call<'a>(&'a mut self, asked: Call, cancelled: Cancelled<'a>) -> BoxFuture<'a, Result<Box<RawValue>, Failure>> {
         async move {
             let limit = limits::of_call(&asked, &self.setup.limits);
+            let effect = asked.effect.unwrap_or(Effect::ReadOnly);
             tokio::select! {
-                answer = self.toolbox().call(&asked.tool, asked.arguments, limit) => json(&answer),
+                answer = self.toolbox().call_as(&asked.tool, asked.arguments, limit, effect) => json(&answer),
                 () = cancelled => {
                     let message = "the call was interrupted; it may have taken effect";
                     Err(RunError::new(ErrorKind::Cancelled, message).into())

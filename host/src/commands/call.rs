@@ -49,7 +49,7 @@ pub(crate) async fn call(arguments: CallArguments) -> Result<ExitCode, Failure> 
         None => None,
     };
     let told_to_end = signals::told_to_end();
-    let asked = Call { tool: arguments.path, arguments: input, timeout_ms: None };
+    let asked = Call { tool: arguments.path, arguments: input, timeout_ms: None, effect: None };
     let mut backend = backend::open(loaded, arguments.daemon).await?;
     let progress = backend.progress();
     let answer = backend.call(asked, told_to_end.boxed()).await;

@@ -188,7 +188,8 @@ async fn once(
                 Err(error) => return Ok(Err(error)),
             };
             let timeout_ms = Some(u64::try_from(left.as_millis()).unwrap_or(u64::MAX));
-            let call = Call { tool: path.clone(), arguments: asked.params.clone(), timeout_ms };
+            let call =
+                Call { tool: path.clone(), arguments: asked.params.clone(), timeout_ms, effect: Some(asked.ceiling()) };
             (Some(effect), backend.call(call, never).await?)
         }
         Action::Script(code, limits) => {

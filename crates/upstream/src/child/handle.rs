@@ -105,8 +105,11 @@ impl Child {
                 // The tool is known by now: its server has listed it.
                 arguments = self.core.known_tools.without_own(path.tool(), arguments);
             }
-            let may_be = || !caller.is_once() && self.core.known_tools.may_repeat(path.tool());
+            let (known_tools, at_least) = (&self.core.known_tools, caller.counts_as());
+            let may_be = || !caller.is_once() && known_tools.may_repeat(path.tool(), at_least);
             let repeats = *may_repeat.get_or_insert_with(may_be);
+            let quiet = known_tools.call_timeout(path.tool(), at_least).map_or(limit.quiet, |own| own.min(limit.quiet));
+            let limit = CallLimit { quiet, ..limit };
             // Only a repeatable call keeps its arguments while it waits for the answer.
             let sent = if repeats { arguments.clone() } else { std::mem::replace(&mut arguments, JsonText::null()) };
             self.core.calls.fetch_add(1, Ordering::Relaxed);

@@ -182,7 +182,7 @@ impl ServerInstances {
     ) -> Result<JsonText, CallError> {
         let life = &self.spec.life;
         let total = limit.total.min(life.call_total.unwrap_or(limit.total));
-        let limit = CallLimit { quiet: limit.quiet.min(life.call_timeout.unwrap_or(limit.quiet)), total };
+        let limit = CallLimit { total, ..limit };
         let principal = caller.principal().filter(|_| life.share == Share::Principal).cloned();
         let spec = self.spec_for(principal.as_deref());
         let directory = directory(&spec);

@@ -16,7 +16,7 @@ use std::{
     },
 };
 
-use belljar_model::Asks;
+use belljar_model::{Asks, Effect};
 use futures::future::BoxFuture;
 use parking_lot::Mutex;
 use rmcp::{
@@ -97,6 +97,8 @@ pub struct Caller {
     principal: Option<Arc<str>>,
     /// Whether its call is sent once at most.
     is_once: bool,
+    /// What its calls count as at least, where something holds by effect.
+    counts_as: Effect,
     progress: Option<ProgressHeard>,
 }
 
@@ -114,6 +116,7 @@ impl Caller {
             gate: None,
             principal: None,
             is_once: false,
+            counts_as: Effect::ReadOnly,
             progress: None,
         }
     }
@@ -122,6 +125,17 @@ impl Caller {
     #[must_use]
     pub fn of_principal(&self, name: &str) -> Self {
         Self { principal: Some(name.into()), ..self.clone() }
+    }
+
+    /// The same caller, whose calls count at least as this where something holds by effect: a tool
+    /// that only reads is called as one that may change something. It widens nothing.
+    #[must_use]
+    pub fn counting_as(&self, effect: Effect) -> Self {
+        Self { counts_as: effect, ..self.clone() }
+    }
+
+    pub(crate) fn counts_as(&self) -> Effect {
+        self.counts_as
     }
 
     /// The principal, if it is not the owner.

@@ -4,9 +4,9 @@
 //! All instances of a server share this, so that a tool list is read once. An unchanged list stays
 //! the same allocation: whatever was derived from it remains valid.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
-use belljar_model::{JsonText, ServerSpec, ToolDefinition};
+use belljar_model::{Effect, JsonText, ServerSpec, ToolDefinition};
 use parking_lot::Mutex;
 use tokio::sync::OnceCell;
 
@@ -88,10 +88,21 @@ impl KnownTools {
         self.of_definition(tool, |definition| !affinity::declares(definition, argument)).unwrap_or(false)
     }
 
-    /// Whether the owner allows a call of the tool to be made again after the child died with it.
-    pub(crate) fn may_repeat(&self, tool: &str) -> bool {
-        let repeats = |definition: &_| self.spec.life.repeat.allows(self.spec.effects.trusted(definition));
+    /// Whether the owner allows a call of the tool, which counts as `at_least` whatever the tool
+    /// does, to be made again after the child died with it.
+    pub(crate) fn may_repeat(&self, tool: &str, at_least: Effect) -> bool {
+        let repeats = |definition: &_| {
+            let trusted = self.spec.effects.trusted(definition);
+            self.spec.life.repeat_of(trusted.effect().max(at_least)).allows(trusted)
+        };
         self.of_definition(tool, repeats).unwrap_or(false)
+    }
+
+    /// How long such a call may take without news, where the owner has something to say of it.
+    pub(crate) fn call_timeout(&self, tool: &str, at_least: Effect) -> Option<Duration> {
+        let effect = self.of_definition(tool, |definition| self.spec.effects.trusted(definition).effect());
+        let unknown = || self.spec.effects.trusted(&ToolDefinition::unknown(tool)).effect();
+        self.spec.life.call_timeout_of(effect.unwrap_or_else(unknown).max(at_least))
     }
 
     /// A part of a tool's definition, without a copy: each call needs it.

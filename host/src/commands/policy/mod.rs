@@ -5,7 +5,7 @@
 mod accept;
 mod arguments;
 
-use std::{path::Path, process::ExitCode, sync::Arc};
+use std::{path::Path, process::ExitCode, sync::Arc, time::Duration};
 
 use belljar_config::Config;
 use belljar_gateway::Files;
@@ -318,12 +318,17 @@ async fn explain(arguments: &PolicyExplainArguments) -> Result<ExitCode, Failure
     let ledger = setup::ledger_of(&loaded.config.ledger);
     let (held, _) = changed(rules, &loaded.config.servers, Some(&arguments.path.to_string()), &ledger).await?;
     let explanation = if held.is_empty() { explanation } else { explanation.held_by_pin(rules.policy.as_ref()) };
+    let spec = loaded.config.servers.iter().find(|spec| spec.name == arguments.path.server());
+    let held_by = spec.map_or_else(HeldBy::default, |spec| HeldBy::of(spec, tool.trusted));
     if arguments.json {
-        output::print_json(&as_json(&arguments.path, tool.trusted, &explanation));
+        output::print_json(&as_json(&arguments.path, tool.trusted, &held_by, &explanation));
     } else {
         let destructive = if tool.trusted.is_destructive() { ", and may destroy something" } else { "" };
         let path = arguments.path.to_string();
         output::print(format_args!("{} counts as {}{destructive}", visible_line(&path), tool.trusted.effect()));
+        for line in held_by.words() {
+            output::print(line);
+        }
         output::print(explanation);
     }
     Ok(ExitCode::SUCCESS)
@@ -354,7 +359,27 @@ fn no_server(loaded: &Loaded, path: &ToolPath) -> Failure {
     Failure::usage(format!("no server is called '{}'", path.server()), hint)
 }
 
-fn as_json(path: &ToolPath, trusted: TrustedEffect, explanation: &Explanation) -> Value {
+/// What holds for calls of a tool beside the rules.
+#[derive(Default)]
+struct HeldBy {
+    call_timeout: Option<Duration>,
+    is_repeated: bool,
+}
+
+impl HeldBy {
+    fn of(spec: &ServerSpec, trusted: TrustedEffect) -> Self {
+        let (life, effect) = (&spec.life, trusted.effect());
+        Self { call_timeout: life.call_timeout_of(effect), is_repeated: life.repeat_of(effect).allows(trusted) }
+    }
+
+    fn words(&self) -> impl Iterator<Item = String> {
+        let timeout = self.call_timeout.map(|timeout| format!("a call of it fails after {timeout:?} without news"));
+        let repeated = "a call of it is made again, once, if its server dies during it";
+        timeout.into_iter().chain(self.is_repeated.then(|| repeated.to_owned()))
+    }
+}
+
+fn as_json(path: &ToolPath, trusted: TrustedEffect, held_by: &HeldBy, explanation: &Explanation) -> Value {
     let ask = explanation.decision.ask;
     let asks = explanation.decision.verdict == Verdict::Ask;
     let expires = ask.expires.and_then(|expires| u64::try_from(expires.as_millis()).ok());
@@ -373,6 +398,8 @@ fn as_json(path: &ToolPath, trusted: TrustedEffect, explanation: &Explanation) -
         "tool": path.to_string(),
         "effect": trusted.effect(),
         "destructive": trusted.is_destructive(),
+        "call_timeout_ms": held_by.call_timeout.and_then(|timeout| u64::try_from(timeout.as_millis()).ok()),
+        "repeated": held_by.is_repeated,
         "verdict": explanation.decision.verdict,
         "rule": explanation.decision.rule,
         "why": explanation.decision.why,
