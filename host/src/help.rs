@@ -174,12 +174,16 @@ A request has: intent (QUERY, ANALYZE, GENERATE, MODIFY, EXECUTE), action (SERVE
 {timeout_ms: 300000, retry_count: 0, isolation: agent or subprocess}, context {caller, project_root}.
 
 The answer is {ok: true, request, result: {artifact_type, data, affected_files?, affected_symbols?}, meta: {duration_ms, mcp_name, \
-isolation_used}}, or {ok: false, request, error: {type, message, recoverable, suggestion}} with one of the types TIMEOUT, MCP_ERROR, \
+isolation_used, project_root?}}, or {ok: false, request, error: {type, message, recoverable, suggestion}} with one of the types TIMEOUT, MCP_ERROR, \
 VALIDATION, PERMISSION, UNKNOWN.
 
 The effect is a ceiling: a tool that may do more is refused. What a tool does is what the owner of belljar says under 'effects', or what its \
 server says where the owner trusts it (trust_hints); else EXTERNAL_EXEC. Only what is READ_ONLY is tried again. \
 isolation agent uses the daemon's warm server; subprocess starts one for this request and ends it.
+
+context.project_root, an absolute path, chooses the instance of a server whose 'key' is a path, where params leave that argument out. affected_files and \
+affected_symbols stand where 'affected' of the server says for the tool, else where the result has members of these names. The owner's rules \
+hold for a request's call as for any other, with earlier calls ('after' with 'within') and counts ('measure').
 
 Examples:
   echo '{\"intent\": \"QUERY\", \"action\": \"demo.list_projects\"}' | belljar request

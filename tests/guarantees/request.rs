@@ -187,3 +187,116 @@ fn what_the_owner_says_of_a_tool_counts_more_than_what_its_server_says() {
     assert_eq!(error["message"], "'kid.echo' is EXTERNAL_EXEC, and the request allows READ_ONLY");
     assert!(error["suggestion"].as_str().unwrap().contains("'effects' in belljar.toml"), "{error:#}");
 }
+
+/// Asks with a configuration file, and the folder in which it lies.
+struct House {
+    terminal: Terminal,
+    config: String,
+}
+
+impl House {
+    fn new(config: &str, rules: Option<&str>) -> Self {
+        let terminal = Terminal::new();
+        if let Some(rules) = rules {
+            terminal.file("policy.toml", rules);
+        }
+        let config = terminal.file("belljar.toml", config).to_str().unwrap().to_owned();
+        Self { terminal, config }
+    }
+
+    fn ask(&self, request: &Value) -> Value {
+        fed(&self.terminal, &["request", "--config", &self.config], request.to_string()).json()
+    }
+}
+
+#[test]
+fn a_result_names_what_was_changed_where_the_owner_says_that_it_does() {
+    let config = format!(
+        "[servers.kid]\ncommand = {:?}\nargs = ['stateful']\n[servers.kid.affected]\n\
+         path = {{ files = ['/changes/*/path', '/log'], symbols = ['/names'] }}\n",
+        child().to_str().unwrap()
+    );
+    let house = House::new(&config, None);
+    let params = json!({ "changes": [{ "path": "b.rs" }, { "path": "a.rs" }, { "path": "b.rs" }], "names": ["f", "g", 3], "path": "other" });
+    let answer = house.ask(&json!({ "intent": "EXECUTE", "action": "kid.path", "params": params }));
+    let result = &answer["result"];
+    assert_eq!(result["data"], params, "{answer:#}");
+    assert_eq!(
+        (&result["affected_files"], &result["affected_symbols"]),
+        (&json!(["b.rs", "a.rs"]), &json!(["f", "g"])),
+        "{answer:#}"
+    );
+    // Where nothing is there, what was known before counts.
+    let answer = house.ask(&json!({ "intent": "EXECUTE", "action": "kid.path", "params": { "path": "other" } }));
+    assert_eq!(answer["result"]["affected_files"], json!(["other"]), "{answer:#}");
+    assert_eq!(answer["result"].get("affected_symbols"), None, "{answer:#}");
+}
+
+#[test]
+fn the_folder_of_a_request_chooses_the_instance_within_what_the_owner_allows() {
+    let terminal = Terminal::new();
+    let root = terminal.folder.path().canonicalize().unwrap();
+    for name in ["one", "other"] {
+        std::fs::create_dir(root.join(name)).unwrap();
+    }
+    let config = format!(
+        "[servers.kid]\ncommand = {:?}\nargs = ['stateful', '--project={{key}}']\nkey = '{{project}}'\n\
+         paths = {{ arguments = ['project'], roots = [{root:?}] }}\n",
+        child().to_str().unwrap()
+    );
+    let house = House::new(&config, None);
+    let ask = |root: &str, params: Value| {
+        let context = json!({ "project_root": root });
+        house.ask(&json!({ "intent": "EXECUTE", "action": "kid.started", "params": params, "context": context }))
+    };
+    let (one, other) = (root.join("one"), root.join("other"));
+    let (one, other) = (one.to_str().unwrap(), other.to_str().unwrap());
+    let answer = ask(one, json!({}));
+    let started = |folder: &str| json!([format!("--project={folder}")]);
+    assert_eq!(answer["result"]["data"]["arguments"], started(one), "{answer:#}");
+    assert_eq!(answer["meta"]["project_root"], one, "{answer:#}");
+    // What the request says itself counts more.
+    let answer = ask(one, json!({ "project": other }));
+    assert_eq!(answer["result"]["data"]["arguments"], started(other), "{answer:#}");
+    assert_eq!(answer["meta"].get("project_root"), None, "{answer:#}");
+    // The owner's folders hold.
+    assert_eq!(ask("/etc", json!({}))["ok"], false);
+    let error = ask("one", json!({}))["error"].clone();
+    assert_eq!(error["type"], "VALIDATION", "{error:#}");
+    assert!(error["message"].as_str().unwrap().contains("not an absolute path"), "{error:#}");
+}
+
+#[test]
+fn a_request_needs_the_earlier_call_that_a_rule_asks_for_and_is_measured_as_any_call_is() {
+    let rules = "default = 'allow'\n\
+        [[rule]]\nid = 'look-first'\ntools = 'demo.add_comment'\nafter = 'demo.get_issue'\nsame = 'id'\nwithin = '10m'\n\
+        then = 'deny'\nwhy = 'look at it first'\n\
+        [[rule]]\nid = 'crowded'\ntools = 'demo.create_issue'\nthen = 'deny'\n\
+        measure = { tool = 'demo.list_issues', arguments = { project = '{project}', limit = 100 }, count = '/issues', max = 2 }\n";
+    let house = House::new("[servers.demo]\nbuiltin = 'demo'\n", Some(rules));
+    let comment = |id: u64| {
+        house.ask(&json!({ "intent": "MODIFY", "action": "demo.add_comment", "params": { "id": id, "text": "x" } }))
+    };
+    let denied = comment(40)["error"].clone();
+    assert_eq!(denied["type"], "PERMISSION", "{denied:#}");
+    assert!(denied["message"].as_str().unwrap().contains("look at it first"), "{denied:#}");
+    let looked = house.ask(&json!({ "intent": "QUERY", "action": "demo.get_issue", "params": { "id": 40 } }));
+    assert_eq!(looked["ok"], true, "{looked:#}");
+    assert_eq!(comment(40)["ok"], true);
+    // It was not this one that was looked at.
+    assert_eq!(comment(41)["error"]["type"], "PERMISSION");
+
+    let project = looked["result"]["data"]["project"].clone();
+    let create = |house: &House| {
+        let params = json!({ "project": project, "title": "x" });
+        house.ask(&json!({ "intent": "MODIFY", "action": "demo.create_issue", "params": params }))
+    };
+    let listed =
+        house.ask(&json!({ "intent": "QUERY", "action": "demo.list_issues", "params": { "project": project } }));
+    assert!(listed["result"]["data"]["issues"].as_array().unwrap().len() > 2, "{listed:#}");
+    let denied = create(&house)["error"].clone();
+    assert_eq!(denied["type"], "PERMISSION", "{denied:#}");
+    assert!(denied["message"].as_str().unwrap().contains("'crowded'"), "{denied:#}");
+    let roomy = House::new("[servers.demo]\nbuiltin = 'demo'\n", Some(&rules.replace("max = 2", "max = 90")));
+    assert_eq!(create(&roomy)["ok"], true);
+}

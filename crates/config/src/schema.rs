@@ -77,6 +77,8 @@ fn the_schema_knows_the_keys_that_the_reader_knows_and_no_others() {
     assert_eq!(properties("/definitions/server/properties"), sorted(server::KEYS));
     let project = "/definitions/server/properties/projects/additionalProperties/properties";
     assert_eq!(properties(project), sorted(projects::KEYS));
+    let affected = "/definitions/server/properties/affected/additionalProperties/properties";
+    assert_eq!(properties(affected), sorted(server::AFFECTED_KEYS));
     assert_eq!(properties("/definitions/server/properties/oauth/properties"), sorted(&oauth::KEYS));
     assert_eq!(properties("/definitions/server/properties/sandbox/properties"), sorted(sandbox::KEYS));
 }
@@ -117,7 +119,7 @@ fn what_the_reader_accepts_the_schema_accepts() {
         "[servers.r]\nurl = '${NONE:-http://x}'\n".to_owned(),
         "[servers.d]\nbuiltin = 'demo'\neffects = { t = 'read_only' }\nidempotent = ['t']\nidempotency = { t = 'key' }\ntrust_hints = false\nasks = ['sampling', 'elicitation', 'roots']\n".to_owned(),
         "[servers.d]\ndisabled = true\n".to_owned(),
-        "[servers.d]\nbuiltin = 'x'\nexclusive = true\n".to_owned(),
+        "[servers.d]\nbuiltin = 'x'\nexclusive = true\naffected = { t = { files = ['/a/*/b'], symbols = [] } }\n".to_owned(),
         "[servers.s]\ncommand = 'x'\nwarm = true\nstateful = false\nidle = 'never'\nmax_calls = 7\nconcurrency = 1\nmax_response = '1MB'\n\
          call_timeout = '5s'\ncall_total = '1m'\nframing = 'lines'\nrepeat = 'read_only'\nbreaker = { failures = 2, rest = '9s' }\n\
          on_start = [{ tool = 'a', arguments = { b = [1] } }]\nkey = '{project}'\ninstances = 2\nshare = 'principal'\n\
@@ -202,6 +204,8 @@ fn what_the_schema_refuses_the_reader_refuses() {
         "[servers.s]\nbuiltin = 'x'\nera = '2026'\n",
         "[servers.s]\nbuiltin = 'x'\nstart_timeout = 5\n",
         "[servers.s]\nbuiltin = 'x'\neffects = { t = 'reads' }\n",
+        "[servers.s]\nbuiltin = 'x'\naffected = { t = { files = ['a'] } }\n",
+        "[servers.s]\nbuiltin = 'x'\naffected = { t = { file = [] } }\n",
         "[servers.s]\nbuiltin = 'x'\nidempotent = 't'\n",
         "[servers.s]\nbuiltin = 'x'\ntrust_hints = 'yes'\n",
         "[servers.s]\nbuiltin = 'x'\nasks = ['everything']\n",

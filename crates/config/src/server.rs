@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use belljar_model::{Asks, Effect, EffectDefaults, EffectRules, Era, ServerSpec, Transport};
+use belljar_model::{AffectedPointers, Asks, Effect, EffectDefaults, EffectRules, Era, ServerSpec, Transport};
 
 use crate::{
     Format,
@@ -40,6 +40,7 @@ pub(crate) const KEYS: &[&str] = &[
     "asks",
     "disabled",
     "exclusive",
+    "affected",
     // The keys of `life`.
     "warm",
     "stateful",
@@ -61,6 +62,9 @@ pub(crate) const KEYS: &[&str] = &[
     "targets",
     "results",
 ];
+
+/// The keys of one tool in `affected`.
+pub(crate) const AFFECTED_KEYS: &[&str] = &["files", "symbols"];
 
 /// Reads the servers of one file.
 pub(crate) struct Reader<'a> {
@@ -99,6 +103,7 @@ impl Reader<'_> {
             exclusive: server.boolean("exclusive")?.unwrap_or(false),
             targets: server.targets()?,
             results: server.results()?,
+            affected: server.affected()?,
         }))
     }
 
@@ -206,6 +211,39 @@ impl<'r> Server<'r> {
         named.collect()
     }
 
+    /// Where results name what a call has changed, by tool.
+    fn affected(&self) -> Result<BTreeMap<String, AffectedPointers>, Located> {
+        let entries = self.table("affected", "a table of tools", "an object of tools")?;
+        let of_tool = |entry: &Entry| {
+            let place = format!("affected.{}", entry.key);
+            let Value::Table(entries) = &entry.node.value else {
+                return Err(self.expected(&entry.node, &place, "a table with 'files' and 'symbols'"));
+            };
+            check_unique(entries)?;
+            let mut pointers = AffectedPointers::default();
+            for entry in entries {
+                let list = || self.pointers(&entry.node, &format!("{place}.{}", entry.key));
+                match entry.key.as_str() {
+                    "files" => pointers.files = list()?,
+                    "symbols" => pointers.symbols = list()?,
+                    _ => return Err(self.unknown(&place, entry, AFFECTED_KEYS)),
+                }
+            }
+            Ok((entry.key.clone(), pointers))
+        };
+        entries.iter().map(of_tool).collect()
+    }
+
+    fn pointers(&self, node: &Node, place: &str) -> Result<Vec<String>, Located> {
+        let expected = "an array of JSON pointers such as \"/changes/*/path\"";
+        let Value::List(list) = &node.value else { return Err(self.expected(node, place, expected)) };
+        let pointer = |node: &Node| match &node.value {
+            Value::String(text) if text.starts_with('/') => Ok(text.clone()),
+            _ => Err(self.misshapen(node, place, expected)),
+        };
+        list.iter().map(pointer).collect()
+    }
+
     fn effects(&self) -> Result<BTreeMap<String, Effect>, Located> {
         let mut effects = BTreeMap::new();
         for entry in self.table("effects", "a table of effects", "an object of effects")? {
@@ -310,6 +348,28 @@ mod tests {
     }
 
     #[test]
+    fn results_name_what_a_call_has_changed_where_the_owner_says() {
+        let server = only(toml(
+            "[servers.s]\ncommand = 'x'\n[servers.s.affected]\n'a.b' = { files = ['/changes/*/path'], symbols = ['/name'] }\n",
+        ));
+        let pointers =
+            AffectedPointers { files: vec!["/changes/*/path".to_owned()], symbols: vec!["/name".to_owned()] };
+        assert_eq!(server.affected, BTreeMap::from([("a.b".to_owned(), pointers)]));
+        for (line, expected) in [
+            ("affected = 3", "'affected' of server 's' must be a table of tools, not a number"),
+            ("affected = { t = [] }", "'affected.t' of server 's' must be a table with 'files' and 'symbols'"),
+            ("affected = { t = { file = [] } }", "unknown key 'file' in 'affected.t' of server 's'"),
+            (
+                "affected = { t = { files = ['x'] } }",
+                "'affected.t.files' of server 's' must be an array of JSON pointers",
+            ),
+        ] {
+            let error = toml(&format!("[servers.s]\ncommand = 'x'\n{line}\n")).expect_err(line);
+            assert!(error.contains(expected), "{line}: {error}");
+        }
+    }
+
+    #[test]
     fn only_a_server_inside_belljar_is_trusted_unasked() {
         let rules = |lines: &str| only(toml(&format!("[servers.s]\n{lines}\n"))).effects;
         assert!(!rules("command = 'x'").trust_hints && !rules("url = 'https://x'").trust_hints);
@@ -390,7 +450,7 @@ mod tests {
             ),
             (
                 "disabled = true\nzebra = 1",
-                "line 3, column 1: unknown key 'zebra' in server 'fs': it is one of command, args, env, env_file, cwd, sandbox, url, headers, oauth, proxy, builtin, type, era, start_timeout, effects, idempotent, idempotency, trust_hints, asks, disabled, exclusive, warm, stateful, idle, max_calls, concurrency, max_response, call_timeout, call_total, framing, repeat, breaker, on_start, key, instances, projects, share, paths, targets, results",
+                "line 3, column 1: unknown key 'zebra' in server 'fs': it is one of command, args, env, env_file, cwd, sandbox, url, headers, oauth, proxy, builtin, type, era, start_timeout, effects, idempotent, idempotency, trust_hints, asks, disabled, exclusive, affected, warm, stateful, idle, max_calls, concurrency, max_response, call_timeout, call_total, framing, repeat, breaker, on_start, key, instances, projects, share, paths, targets, results",
             ),
         ] {
             assert_eq!(toml(&format!("[servers.fs]\n{line}\n")).expect_err(line), expected);

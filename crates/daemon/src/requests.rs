@@ -151,6 +151,9 @@ impl Method for AskEffect {
 /// What a call of a tool may change, or why there is no such tool.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct ToolEffect {
+    /// The tool by its exact name, if it exists.
+    #[serde(default)]
+    pub tool: Option<String>,
     /// According to the owner, or to a server that the owner trusts.
     pub effect: Option<Effect>,
     /// An error in the form of an outcome's error.

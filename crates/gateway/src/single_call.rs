@@ -140,12 +140,12 @@ impl Toolbox {
     }
 
     /// What a call of this tool may change, as far as the owner says so or trusts its server to say
-    /// so.
+    /// so; with the tool's exact name.
     ///
     /// # Errors
     /// The error for a missing tool.
-    pub async fn trusted_effect(&self, path: &ToolPath) -> Result<TrustedEffect, RunError> {
-        self.find(path).await.map(|found| found.trusted)
+    pub async fn trusted_effect(&self, path: &ToolPath) -> Result<(ToolPath, TrustedEffect), RunError> {
+        self.find(path).await.map(|found| (found.path, found.trusted))
     }
 
     /// The tool of this path, by its exact name. Its server is started if the tool is not known.

@@ -70,7 +70,8 @@ pub use run_event::{RunEvent, RunStep};
 pub use run_id::{RunId, RunIdError, RunIdStart};
 pub use runs::RunsPatch;
 pub use server::{
-    Asks, ChildSandbox, Era, HttpEndpoint, HttpProtocol, OAuthClient, ServerSpec, Sharing, StdioCommand, Transport,
+    AffectedPointers, Asks, ChildSandbox, Era, HttpEndpoint, HttpProtocol, OAuthClient, ServerSpec, Sharing,
+    StdioCommand, Transport,
 };
 pub use tool::{Annotations, DefinitionError, ToolDefinition};
 pub use verdict::{UnknownVerdict, Verdict};

@@ -30,6 +30,18 @@ pub struct ServerSpec {
     /// By the names of tools: what is made of their results before a script sees them, in jq's
     /// language.
     pub results: BTreeMap<String, String>,
+    /// Where results of its tools name what a call has changed, by exact name.
+    pub affected: BTreeMap<String, AffectedPointers>,
+}
+
+/// Where a tool's result names what its call has changed: JSON pointers, in which `*` stands for
+/// every element or member.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub struct AffectedPointers {
+    /// To files.
+    pub files: Vec<String>,
+    /// To symbols, as the tool calls them.
+    pub symbols: Vec<String>,
 }
 
 /// How calls of different runs affect each other at one server.
@@ -77,6 +89,7 @@ impl ServerSpec {
             exclusive: false,
             targets: Targets::default(),
             results: BTreeMap::new(),
+            affected: BTreeMap::new(),
         }
     }
 

@@ -44,6 +44,7 @@ pub use process::orphans::adopt_orphans;
 #[cfg(unix)]
 pub use process::supervisor::supervise;
 pub use process::walls::confine;
+pub use tools::affinity::route_by_folder;
 pub use tools::listed::{Listed, listed};
 pub use tools::paths::{PATH_BYTES, real_path};
 pub use tools::projects::project_of;

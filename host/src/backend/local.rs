@@ -171,8 +171,10 @@ impl Backend for Local {
     fn effect(&mut self, asked: AskEffect) -> BoxFuture<'_, Result<ToolEffect, Failure>> {
         async move {
             Ok(match self.toolbox().trusted_effect(&asked.tool).await {
-                Ok(trusted) => ToolEffect { effect: Some(trusted.effect()), error: None },
-                Err(error) => ToolEffect { effect: None, error: Some(json(&error)?) },
+                Ok((path, trusted)) => {
+                    ToolEffect { tool: Some(path.to_string()), effect: Some(trusted.effect()), error: None }
+                }
+                Err(error) => ToolEffect { tool: None, effect: None, error: Some(json(&error)?) },
             })
         }
         .boxed()

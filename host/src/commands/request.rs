@@ -7,7 +7,8 @@ use std::{
 };
 
 use belljar_daemon::requests::{AskEffect, Call, Execute, ToolEffect};
-use belljar_model::{Effect, ErrorKind, LimitsPatch, ToolPath};
+use belljar_model::{AffectedPointers, Effect, ErrorKind, LimitsPatch, ServerSpec, ToolPath};
+use belljar_upstream::{CallError, route_by_folder};
 use clap::Args;
 use futures::FutureExt as _;
 use serde::{Deserialize, de::DeserializeOwned};
@@ -63,19 +64,29 @@ async fn answer(arguments: &RequestArguments) -> Answer {
     };
     let begun = Instant::now();
     match carry_out(arguments, &asked, begun).await {
-        Ok(Done { value, effect, mcp_name, isolation_used }) => {
+        Ok(Done { done: ActionDone { value, effect, affected, project_root }, mcp_name, isolation_used }) => {
             let duration_ms = (begun.elapsed().as_secs_f64() * 1e6).round() / 1e3;
-            Answer::succeeded(echo, &asked, value, effect, Meta { duration_ms, mcp_name, isolation_used })
+            let meta = Meta { duration_ms, mcp_name, isolation_used, project_root };
+            Answer::succeeded(echo, &asked, value, effect, &affected, meta)
         }
         Err(refusal) => Answer::refused(echo, refusal),
     }
 }
 
 struct Done {
-    value: Value,
-    effect: Option<Effect>,
+    done: ActionDone,
     mcp_name: String,
     isolation_used: Isolation,
+}
+
+/// An action that succeeded.
+struct ActionDone {
+    value: Value,
+    effect: Option<Effect>,
+    /// Where its result names what it has changed.
+    affected: AffectedPointers,
+    /// The folder that has chosen the server's instance.
+    project_root: Option<String>,
 }
 
 enum Action {
@@ -124,11 +135,12 @@ async fn carry_out(arguments: &RequestArguments, asked: &Request, begun: Instant
     let context = &asked.context;
     tracing::info!(action = %asked.action, caller = ?context.caller, project_root = ?context.project_root, "asked");
     let loaded = setup::read_to_call(&arguments.config)?;
+    let specs = loaded.config.servers.clone();
     let told_to_end = signals::told_to_end();
     let no_daemon = arguments.daemon.no_daemon || asked.constraints.isolation == Isolation::Subprocess;
     let mut backend = backend::open(loaded, NoDaemon { no_daemon }).await?;
     let done = tokio::select! {
-        done = tokio::time::timeout(asked.timeout(), attempts(&mut *backend, asked, &action, begun)) => {
+        done = tokio::time::timeout(asked.timeout(), attempts(&mut *backend, (asked, &action), &specs, begun)) => {
             done.unwrap_or_else(|_| Err(Refusal::timeout(asked.timeout().as_millis())))
         }
         () = told_to_end => {
@@ -137,21 +149,21 @@ async fn carry_out(arguments: &RequestArguments, asked: &Request, begun: Instant
     };
     let isolation_used = backend.isolation();
     backend.close().await;
-    let (value, effect) = done?;
-    Ok(Done { value, effect, mcp_name: action.mcp_name().to_owned(), isolation_used })
+    let done = done?;
+    Ok(Done { done, mcp_name: action.mcp_name().to_owned(), isolation_used })
 }
 
 /// Executes it, and repeats it if that is allowed.
 async fn attempts(
     backend: &mut dyn Backend,
-    asked: &Request,
-    action: &Action,
+    (asked, action): (&Request, &Action),
+    specs: &[ServerSpec],
     begun: Instant,
-) -> Result<(Value, Option<Effect>), Refusal> {
+) -> Result<ActionDone, Refusal> {
     let mut retries = asked.retries();
     loop {
         let left = asked.timeout().saturating_sub(begun.elapsed());
-        match once(backend, asked, action, left).await? {
+        match once(backend, (asked, action), specs, left).await? {
             Ok(done) => return Ok(done),
             // A wrong request stays wrong.
             Err(error) if retries > 0 && matches!(error.kind, ErrorKind::Tool | ErrorKind::Busy) => retries -= 1,
@@ -160,36 +172,49 @@ async fn attempts(
     }
 }
 
-/// What a call of the tool may change, for decisions; or why there is no such tool.
-async fn effect(backend: &mut dyn Backend, path: &ToolPath) -> Result<Result<Effect, SeenError>, Refusal> {
+/// The tool's exact name, and what a call of it may change, as decisions take it; or why there is
+/// no such tool.
+async fn effect(backend: &mut dyn Backend, path: &ToolPath) -> Result<Result<(ToolPath, Effect), SeenError>, Refusal> {
     Ok(match backend.effect(AskEffect { tool: path.clone() }).await? {
         ToolEffect { error: Some(error), .. } => Err(parsed(&error)?),
-        // Nobody has said anything about the tool.
-        ToolEffect { effect, error: None } => Ok(effect.unwrap_or(Effect::External)),
+        // Nobody has said anything of the tool.
+        ToolEffect { tool, effect, error: None } => {
+            let exact = tool.and_then(|tool| tool.parse().ok()).unwrap_or_else(|| path.clone());
+            Ok((exact, effect.unwrap_or(Effect::External)))
+        }
     })
 }
 
 /// Executes it once, if the request allows its effect.
 async fn once(
     backend: &mut dyn Backend,
-    asked: &Request,
-    action: &Action,
+    (asked, action): (&Request, &Action),
+    specs: &[ServerSpec],
     left: Duration,
-) -> Result<Result<(Value, Option<Effect>), SeenError>, Refusal> {
+) -> Result<Result<ActionDone, SeenError>, Refusal> {
     // Giving up drops this.
     let never = std::future::pending().boxed();
+    let (mut affected, mut project_root) = (AffectedPointers::default(), None);
     let (effect, answer) = match action {
         Action::Tool(path) => {
-            let effect = match effect(backend, path).await? {
-                Ok(effect) if effect > asked.ceiling() => {
+            let (exact, effect) = match effect(backend, path).await? {
+                Ok((_, effect)) if effect > asked.ceiling() => {
                     return Err(Refusal::permission(&asked.action, effect, asked.ceiling()));
                 }
-                Ok(effect) => effect,
+                Ok(known) => known,
                 Err(error) => return Ok(Err(error)),
             };
+            let mut params = asked.params.clone();
+            if let Some(spec) = specs.iter().find(|spec| spec.name == exact.server()) {
+                affected = spec.affected.get(exact.tool()).cloned().unwrap_or_default();
+                if let Some(root) = &asked.context.project_root
+                    && route_by_folder(spec, &mut params, root).map_err(unroutable)?
+                {
+                    project_root = Some(root.clone());
+                }
+            }
             let timeout_ms = Some(u64::try_from(left.as_millis()).unwrap_or(u64::MAX));
-            let call =
-                Call { tool: path.clone(), arguments: asked.params.clone(), timeout_ms, effect: Some(asked.ceiling()) };
+            let call = Call { tool: path.clone(), arguments: params, timeout_ms, effect: Some(asked.ceiling()) };
             (Some(effect), backend.call(call, never).await?)
         }
         Action::Script(code, limits) => {
@@ -199,9 +224,13 @@ async fn once(
     };
     let seen: Seen = parsed(&answer)?;
     Ok(match seen.error {
-        None => Ok((seen.value, effect)),
+        None => Ok(ActionDone { value: seen.value, effect, affected, project_root }),
         Some(error) => Err(error),
     })
+}
+
+fn unroutable(fault: CallError) -> Refusal {
+    Refusal::validation(fault.to_string(), "context.project_root is the absolute path of a folder")
 }
 
 #[derive(Deserialize)]

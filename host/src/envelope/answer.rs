@@ -1,9 +1,10 @@
 //! The answer.
 
-use belljar_model::{Effect, ErrorKind};
+use belljar_model::{AffectedPointers, Effect, ErrorKind};
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
+use super::affected::Affected;
 use super::request::{Artifact, Isolation, Request, declared};
 use crate::failure::Failure;
 
@@ -39,6 +40,9 @@ pub(crate) struct Meta {
     pub(crate) mcp_name: String,
     #[serde(serialize_with = "as_text")]
     pub(crate) isolation_used: Isolation,
+    /// The folder of the request's context, where it has chosen the server's instance.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) project_root: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -63,8 +67,15 @@ pub(crate) struct Refusal {
 }
 
 impl Answer {
-    pub(crate) fn succeeded(request: Value, asked: &Request, value: Value, effect: Option<Effect>, meta: Meta) -> Self {
-        let result = Some(ActionResult::new(asked, value, effect));
+    pub(crate) fn succeeded(
+        request: Value,
+        asked: &Request,
+        value: Value,
+        effect: Option<Effect>,
+        pointers: &AffectedPointers,
+        meta: Meta,
+    ) -> Self {
+        let result = Some(ActionResult::new(asked, value, effect, pointers));
         Self { ok: true, request, result, meta: Some(meta), error: None }
     }
 
@@ -85,11 +96,13 @@ impl Answer {
 }
 
 impl ActionResult {
-    fn new(asked: &Request, value: Value, effect: Option<Effect>) -> Self {
+    fn new(asked: &Request, value: Value, effect: Option<Effect>, pointers: &AffectedPointers) -> Self {
         let changes = effect.is_some_and(|effect| effect > Effect::ReadOnly);
-        let affected_files =
-            named(&value, "affected_files").or_else(|| changes.then(|| paths(&asked.params)).flatten());
-        let affected_symbols = named(&value, "affected_symbols");
+        let Affected { files, symbols } = Affected::of(&value, pointers);
+        let affected_files = files
+            .or_else(|| named(&value, "affected_files"))
+            .or_else(|| changes.then(|| paths(&asked.params)).flatten());
+        let affected_symbols = symbols.or_else(|| named(&value, "affected_symbols"));
         let (artifact_type, data) = typed(asked.artifact, value);
         Self { artifact_type, data, affected_files, affected_symbols }
     }

@@ -2,6 +2,7 @@
 //!
 //! The declared effect of a request is a ceiling: anything that a tool does beyond it is refused.
 
+mod affected;
 mod answer;
 mod request;
 

@@ -28,7 +28,7 @@ pub(crate) struct Request {
     pub(crate) params: Map<String, Value>,
     #[serde(default)]
     pub(crate) constraints: Constraints,
-    /// Only repeated in the answer and in the log.
+    /// Repeated in the answer and in the log; its folder may choose a server's instance.
     #[serde(default)]
     pub(crate) context: Context,
 }
@@ -91,6 +91,7 @@ pub(crate) enum Isolation {
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Context {
     pub(crate) caller: Option<String>,
+    /// It also chooses the instance of a server that has one for each folder.
     pub(crate) project_root: Option<String>,
 }
 

@@ -57,6 +57,29 @@ pub(crate) async fn key(
     paths::resolve(&rules.cloned().unwrap_or_default(), base, &affinity.template, key).await
 }
 
+/// The folder that a caller works in as the argument that tells which instance a call is for: where
+/// the call leaves out one argument of the key, and the owner calls that one a path. Says whether
+/// it was put there.
+///
+/// # Errors
+/// The folder would be taken, and is no absolute path.
+pub fn route_by_folder(spec: &ServerSpec, arguments: &mut Map<String, Value>, folder: &str) -> Result<bool, CallError> {
+    let Some(affinity) = &spec.life.affinity else { return Ok(false) };
+    let is_missing = |name: &&str| arguments.get(*name).is_none_or(Value::is_null);
+    let mut missing: Vec<&str> = affinity.arguments().filter(is_missing).collect();
+    missing.dedup();
+    let [argument] = missing.as_slice() else { return Ok(false) };
+    if !is_declared_path(spec.life.paths.as_ref(), argument) {
+        return Ok(false);
+    }
+    if !Path::new(folder).is_absolute() {
+        let problem = "the folder that the caller works in would say it, and is not an absolute path";
+        return Err(CallError::Key { server: spec.name.clone(), argument: (*argument).to_owned(), problem });
+    }
+    arguments.insert((*argument).to_owned(), folder.into());
+    Ok(true)
+}
+
 /// Puts the values into the template. Each is checked separately, and the result once more.
 fn composed(
     server: &str,
