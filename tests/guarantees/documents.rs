@@ -43,6 +43,41 @@ fn every_test_that_a_document_names_is_in_the_code() {
     assert!(gone.is_empty(), "these are in no source: {gone:#?}");
 }
 
+/// A promise names the modules that hold it in parentheses, or in the last column of a table.
+#[test]
+fn every_proof_that_the_specification_names_exists_and_every_module_is_named() {
+    let text = fs::read_to_string(repository().join("SPECIFICATION.md")).unwrap();
+    let guarantees = repository().join("tests/guarantees");
+    let module = |name: &str| {
+        let path = guarantees.join(name.replace("::", "/"));
+        path.with_extension("rs").is_file() || path.join("mod.rs").is_file()
+    };
+    let (mut named, mut unknown) = (BTreeSet::new(), Vec::new());
+    for line in text.lines().filter(|line| line.starts_with("- ")) {
+        assert!(line.contains('('), "no proof: {line}");
+        let proofs = line.split('(').skip(1).filter_map(|rest| rest.split(')').next());
+        for name in proofs.flat_map(|proofs| proofs.split('`').skip(1).step_by(2)) {
+            named.insert(name.split("::").next().unwrap().to_owned());
+            let is_folder = name.contains('/') || ["host", "guest"].contains(&name);
+            let exists = if is_folder { repository().join(name).exists() } else { module(name) };
+            if !exists && !line.contains("bench `") {
+                unknown.push(format!("{name}: {line}"));
+            }
+        }
+    }
+    assert!(unknown.is_empty(), "{unknown:#?}");
+    let mut unnamed = Vec::new();
+    for entry in fs::read_dir(guarantees).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
+        // What others are made of.
+        if !["main", "support", "stub_server"].contains(&name.as_str()) && !named.contains(&name) {
+            unnamed.push(name);
+        }
+    }
+    assert!(unnamed.is_empty(), "no promise rests on these: {unnamed:#?}");
+}
+
 #[test]
 fn every_link_from_a_document_to_another_leads_somewhere() {
     let mut dead = Vec::new();

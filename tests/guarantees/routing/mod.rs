@@ -86,6 +86,29 @@ fn a_name_a_path_in_the_project_and_words_lead_to_one_instance() {
 }
 
 #[test]
+fn the_folder_of_a_request_leads_to_the_project_that_it_is_in() {
+    let (terminal, config) = terminal(PROJECTS);
+    let ask = |root: String, params: Value| {
+        let request = json!({
+            "intent": "EXECUTE", "action": "kid.started", "params": params, "context": { "project_root": root },
+        });
+        let file = terminal.file("request.json", request.to_string());
+        terminal.belljar(&["request", "--config", &config, file.to_str().unwrap()]).json()
+    };
+    let core = json!([format!("--project={}", at(&terminal, "repos/core-service"))]);
+    let inside = at(&terminal, "repos/core-service/new");
+    let answer = ask(inside.clone(), json!({}));
+    assert_eq!(answer["result"]["data"]["arguments"], core, "{answer:#}");
+    assert_eq!(answer["meta"]["project_root"], inside, "{answer:#}");
+    // What the request says itself counts more.
+    let answer = ask(inside, json!({ "context": "the landing page" }));
+    assert_eq!(answer["result"]["data"]["arguments"], json!([format!("--project={}", at(&terminal, "repos/web"))]));
+    assert_eq!(answer["meta"].get("project_root"), None, "{answer:#}");
+    // A folder in no project chooses none.
+    assert_eq!(ask(at(&terminal, "elsewhere"), json!({}))["ok"], false);
+}
+
+#[test]
 fn words_that_fit_no_project_go_to_the_default_or_fail_with_the_scores() {
     let (terminal, config) = terminal(PROJECTS);
     let script =

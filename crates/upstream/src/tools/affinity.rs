@@ -11,7 +11,7 @@
 use std::path::{Component, Path};
 
 use belljar_model::{
-    Activation, Affinity, KeyPiece, PathRules, Projects, ServerSpec, Share, ToolDefinition, Transport,
+    Activation, Affinity, KeyPiece, PathRules, Project, Projects, ServerSpec, Share, ToolDefinition, Transport,
 };
 use serde_json::{Map, Value, json};
 
@@ -57,9 +57,9 @@ pub(crate) async fn key(
     paths::resolve(&rules.cloned().unwrap_or_default(), base, &affinity.template, key).await
 }
 
-/// The folder that a caller works in as the argument that tells which instance a call is for: where
-/// the call leaves out one argument of the key, and the owner calls that one a path. Says whether
-/// it was put there.
+/// Lets the folder that a caller works in choose the instance, where the call leaves out one
+/// argument of the key: the project whose folder it is in, or, where the owner calls that argument
+/// a path, the folder itself. Says whether the argument was added.
 ///
 /// # Errors
 /// The folder would be taken, and is no absolute path.
@@ -69,6 +69,16 @@ pub fn route_by_folder(spec: &ServerSpec, arguments: &mut Map<String, Value>, fo
     let mut missing: Vec<&str> = affinity.arguments().filter(is_missing).collect();
     missing.dedup();
     let [argument] = missing.as_slice() else { return Ok(false) };
+    if let Some(projects) = &spec.life.projects {
+        let says_another_way = [Projects::CONTEXT, Projects::SPREAD].iter().any(|name| arguments.contains_key(*name));
+        let holds = |project: &&Project| project.path.as_ref().is_some_and(|path| Path::new(folder).starts_with(path));
+        let length = |project: &&Project| project.path.as_ref().map_or(0, |path| path.as_os_str().len());
+        let Some(project) = projects.all.iter().filter(holds).max_by_key(length).filter(|_| !says_another_way) else {
+            return Ok(false);
+        };
+        arguments.insert((*argument).to_owned(), project.name.as_str().into());
+        return Ok(true);
+    }
     if !is_declared_path(spec.life.paths.as_ref(), argument) {
         return Ok(false);
     }
