@@ -3,9 +3,9 @@
 //!
 //! It prints how many tests pass in each, and every test that stock Boa passes and the sandbox does
 //! not: on stderr as soon as it is known (with those that pass in neither), and again at the end.
-//! Those are defects, unless they are in `known.txt`, with a reason; with any other, it exits with
-//! 1. Each test runs once, in sloppy mode unless it requires strict mode, by an indirect `eval`:
-//! the sandbox has no other way to run a script as the suite wants it. Modules are left out.
+//! Those are defects, unless they are in `known.txt`, with a reason; with any other, it fails.
+//! Each test runs once, in sloppy mode unless it requires strict mode, by an indirect `eval`: the
+//! sandbox has no other way to run a script as the suite wants it. Modules are left out.
 
 #![allow(
     clippy::unwrap_used,

@@ -3,13 +3,13 @@
 //! The rule, the same for a server's global and for a tool's property of it:
 //!
 //! 1. The exact name is bound, unless it is taken: a server may not have the name of a reserved
-//! word, of a global of the language or of the sandbox, or of a special property; a tool may not
-//! have that of a special property (`then` would make its server a promise). Of two equal exact
-//! names the first is bound.
+//!    word, of a global of the language or of the sandbox, or of a special property; a tool may not
+//!    have that of a special property (`then` would make its server a promise). Of two equal exact
+//!    names the first is bound.
 //! 2. There is always an alias that is an identifier. It is the exact name if that is an
-//! identifier, is bound and is not a reserved word. Otherwise each invalid character becomes `_`, a
-//! leading digit gets `_` before it, and a taken or reserved word gets `_` after it:
-//! `notion-search` is `notion_search`, `console` is `console_`.
+//!    identifier, is bound and is not a reserved word. Otherwise each invalid character becomes
+//!    `_`, a leading digit gets `_` before it, and a taken or reserved word gets `_` after it:
+//!    `notion-search` is `notion_search`, `console` is `console_`.
 //! 3. Exact names win over aliases. Among aliases, in the order given, the first keeps the name and
 //!    later ones get `_2`, `_3` and so on, whichever is free.
 //!

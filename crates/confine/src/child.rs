@@ -6,13 +6,13 @@
 //! 1. Namespaces of its own: users, mounts, System V IPC, and, without network, the network. The
 //!    child keeps its own user and group, and has no rights over the machine, whoever its user is.
 //! 2. In the mount namespace, `/dev/shm` becomes a private folder in memory, which is also the
-//! folder for temporary files. belljar's own folders are covered with empty ones, and everything
-//! but the writable folders becomes read-only: landlock does not govern modes, owners, times and
-//! extended attributes.
+//!    folder for temporary files. belljar's own folders are covered with empty ones, and everything
+//!    but the writable folders becomes read-only: landlock does not govern modes, owners, times and
+//!    extended attributes.
 //! 3. landlock allows only the folders of the system, read-only, those that the owner named, and
-//! the child's own program.
+//!    the child's own program.
 //! 4. Without network, seccomp denies sockets of all kinds, except pairs that are connected from
-//! the start.
+//!    the start.
 //!
 //! SECURITY.md lists what remains open.
 

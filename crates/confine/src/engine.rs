@@ -5,12 +5,12 @@
 //! code is made executable, and threads are started.
 //!
 //! 1. [`before_threads`], while the process has one thread: no files, TCP ports, abstract sockets,
-//! or signals to other processes.
+//!    or signals to other processes.
 //! 2. [`before_work`], when the engine and its threads are ready and no script has been read yet: a
-//! short list of system calls (see `system_calls.rs`) without any that opens, connects, starts,
-//! traces or makes memory executable; and resource limits that leave no room for a descriptor, a
-//! process or a byte in a file. Any other call ends the process on the spot, so that an attempt
-//! does not go unnoticed.
+//!    short list of system calls (see `system_calls.rs`) without any that opens, connects, starts,
+//!    traces or makes memory executable; and resource limits that leave no room for a descriptor, a
+//!    process or a byte in a file. Any other call ends the process on the spot, so that an attempt
+//!    does not go unnoticed.
 
 use landlock::{
     ABI, Access as _, AccessFs, AccessNet, CompatLevel, Compatible as _, Ruleset, RulesetAttr as _, RulesetStatus,

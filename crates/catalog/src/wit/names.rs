@@ -6,7 +6,7 @@
 //!    since not every reader of WIT takes such words. At most 64 characters are kept.
 //! 2. A name without any word is `unnamed`.
 //! 3. If several names become equal, the one that had this form already keeps it, or else the first
-//! in the order of their bytes. The others get the first free one of `-n2`, `-n3` and so on.
+//!    in the order of their bytes. The others get the first free one of `-n2`, `-n3` and so on.
 //!
 //! So nothing is dropped, and names do not depend on the order of a list. Keywords of WIT
 //! (`record`, `from`) are written with `%` before them, which is not part of the name.

@@ -45,12 +45,13 @@ const MAX_HELLO: u32 = 1024;
 ///
 /// 1. The process is bound to its parent, and inherited files are closed.
 /// 2. The handle for resetting the memory of slots is opened, then the process is hidden from
-/// others of the same user.
+///    others of the same user.
 /// 3. File access is denied (landlock), which all threads that are started later inherit.
 /// 4. The engine is set up: machine code is mapped, threads are started, and a first run touches
-/// everything that a run uses.
+///    everything that a run uses.
 /// 5. All but a few system calls are denied to all threads (seccomp), and resource limits are
-/// lowered: for descriptors, processes and files to nothing, for memory to what its runs may use.
+///    lowered: for descriptors, processes and files to nothing, for memory to what its runs may
+///    use.
 ///
 /// Only then it reports that it is ready, and reads the first script. If the system refuses
 /// anything, the process ends, with the reason.
