@@ -3,31 +3,10 @@
 //! Nobody waits while it is kept: what was measured is handed to the ledger's own thread, and where
 //! that has no room it is handed over later.
 
-use std::time::{Duration, Instant};
-
 use belljar_ledger::Measured;
 use belljar_model::{LedgerLevel, ServerFigures};
-use parking_lot::Mutex;
 
 use crate::toolbox::Toolbox;
-
-/// How often what was measured is kept while runs end. It is what a process that is killed loses.
-const KEEP_EVERY: Duration = Duration::from_secs(10);
-
-/// When what was measured was kept for the last time.
-#[derive(Default)]
-pub(crate) struct LastKept(Mutex<Option<Instant>>);
-
-impl LastKept {
-    fn is_due(&self) -> bool {
-        let mut last = self.0.lock();
-        let is_due = last.is_none_or(|last| last.elapsed() >= KEEP_EVERY);
-        if is_due {
-            *last = Some(Instant::now());
-        }
-        is_due
-    }
-}
 
 impl Toolbox {
     /// The figures of each server, in the order of the configuration: of all processes, and of the

@@ -19,6 +19,7 @@ mod history;
 mod idempotency;
 mod judgements;
 mod labels;
+mod last_kept;
 mod locks;
 mod measure;
 mod media;

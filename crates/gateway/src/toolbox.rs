@@ -27,7 +27,7 @@ use crate::{
     approvals::Waiting,
     arguments::{CheckWorkers, Checks},
     checked::LARGE_TREES,
-    figures::LastKept,
+    last_kept::LastKept,
     locks::ServerLock,
     observations::Observations,
     observer::Observer,
