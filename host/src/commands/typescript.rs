@@ -7,7 +7,6 @@
 use std::{path::PathBuf, process::ExitCode};
 
 use belljar_catalog::{Catalog, typescript::declarations};
-use belljar_model::{ErrorKind, RunError};
 use clap::Args;
 use serde_json::json;
 
@@ -15,9 +14,8 @@ use super::wit;
 use crate::{
     arguments::ConfigArguments,
     failure::Failure,
-    output, render,
+    output,
     setup::{self, Setup},
-    signals,
 };
 
 /// What calls the tools, for Node.
@@ -63,16 +61,8 @@ pub(crate) struct TypescriptArguments {
 
 pub(crate) async fn typescript(arguments: TypescriptArguments) -> Result<ExitCode, Failure> {
     let setup = Setup::of(setup::read(&arguments.config)?);
-    let told_to_end = signals::told_to_end();
-    let progress = render::progress::show(setup.toolbox.upstream());
-    let servers: Vec<&str> = arguments.names.iter().map(|name| name.split('.').next().unwrap_or_default()).collect();
-    let catalog = tokio::select! {
-        catalog = setup.toolbox.catalog_of(&servers) => Ok(catalog),
-        () = told_to_end => Err(RunError::new(ErrorKind::Cancelled, "interrupted")),
-    };
-    progress.end().await;
-    setup.toolbox.shutdown().await;
-    show(&*catalog?, &setup, &arguments)?;
+    let catalog = wit::catalog(&setup, &arguments.names).await?;
+    show(&catalog, &setup, &arguments)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -8,6 +8,7 @@ use std::{
     io,
     path::{Path, PathBuf},
     process::ExitCode,
+    sync::Arc,
 };
 
 use belljar_catalog::{
@@ -62,18 +63,23 @@ pub(crate) struct WitArguments {
 
 pub(crate) async fn wit(arguments: WitArguments) -> Result<ExitCode, Failure> {
     let setup = Setup::of(setup::read(&arguments.config)?);
+    let catalog = catalog(&setup, &arguments.names).await?;
+    show(&catalog, &arguments)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The tools of these servers, or of all. Servers whose tools are not known are started, and ended.
+pub(crate) async fn catalog(setup: &Setup, names: &[String]) -> Result<Arc<Catalog>, Failure> {
     let told_to_end = signals::told_to_end();
     let progress = render::progress::show(setup.toolbox.upstream());
-    let servers: Vec<&str> = arguments.names.iter().map(|name| name.split('.').next().unwrap_or_default()).collect();
+    let servers: Vec<&str> = names.iter().map(|name| name.split('.').next().unwrap_or_default()).collect();
     let catalog = tokio::select! {
         catalog = setup.toolbox.catalog_of(&servers) => Ok(catalog),
-        () = told_to_end => Err(RunError::new(ErrorKind::Cancelled, "interrupted")),
+        () = told_to_end => Err(RunError::new(ErrorKind::Cancelled, "interrupted").into()),
     };
     progress.end().await;
     setup.toolbox.shutdown().await;
-    let catalog = catalog?;
-    show(&catalog, &arguments)?;
-    Ok(ExitCode::SUCCESS)
+    catalog
 }
 
 fn show(catalog: &Catalog, arguments: &WitArguments) -> Result<(), Failure> {
