@@ -10,14 +10,17 @@ use crate::{ToolUse, paths};
 pub const NOT_YOURS: &str = "Not called. Whether a call that waits is made, is for the user to decide and not for \
                              an agent. Tell the user that it waits, and go on without it.";
 
-/// What may stand before the name of a program.
-const BEFORE: [&str; 6] = ["sudo", "env", "exec", "command", "nohup", "time"];
+/// What may stand before the name of a program, besides options, numbers and variables.
+const BEFORE: [&str; 20] = [
+    "sudo", "env", "exec", "command", "nohup", "time", "timeout", "nice", "setsid", "xargs", "if", "then", "else",
+    "elif", "while", "until", "do", "bash", "sh", "zsh",
+];
 /// How many simple commands, and how many words of one, are looked at.
 const MAX_PARTS: usize = 256;
 
 /// Whether the call runs the command by which an owner approves calls.
 pub fn is_the_owners(call: &ToolUse) -> bool {
-    paths::commands(&call.input).any(|command| {
+    paths::whole_commands(&call.input).iter().any(|command| {
         command
             .split([';', '|', '&', '(', ')', '{', '}', '`', '\n'])
             .take(MAX_PARTS)
@@ -26,15 +29,32 @@ pub fn is_the_owners(call: &ToolUse) -> bool {
 }
 
 fn approves<'command>(words: impl Iterator<Item = &'command str>) -> bool {
-    let mut words =
-        words.map(|word| word.trim_matches(['"', '\''])).skip_while(|word| word.contains('=') || BEFORE.contains(word));
-    let is_belljar = words.next().and_then(|program| program.rsplit(['/', '\\']).next()) == Some("belljar");
-    is_belljar && words.find(|word| !word.starts_with('-')) == Some("approve")
+    let is_before = |word: &&str| {
+        let is_aside = word.contains('=') || word.starts_with(|first: char| first == '-' || first.is_ascii_digit());
+        is_aside || BEFORE.contains(word)
+    };
+    let mut words = words.map(|word| word.trim_matches(['"', '\''])).skip_while(is_before);
+    if words.next().and_then(|program| program.rsplit(['/', '\\']).next()) != Some("belljar") {
+        return false;
+    }
+    while let Some(word) = words.next() {
+        match word.strip_prefix('-') {
+            None => return word == "approve",
+            // An option may have a value.
+            Some(option) if option.starts_with('-') && !option.contains('=') => {
+                if words.next() == Some("approve") {
+                    return true;
+                }
+            }
+            Some(_) => {}
+        }
+    }
+    false
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Map, json};
 
     use super::*;
     use crate::Client;
@@ -45,6 +65,11 @@ mod tests {
             ("belljar approve a_0fx3", true),
             ("cd x && /usr/bin/belljar -q approve a_0fx3 --yes", true),
             ("X=1 sudo 'belljar' approve a_0fx3 | cat", true),
+            ("belljar --config x approve a_1", true),
+            ("if true; then belljar approve a_1; fi", true),
+            ("timeout 5 belljar approve a_1", true),
+            ("sudo -n belljar approve a_1", true),
+            ("bash -c \"belljar approve a_1\"", true),
             ("grep -rn 'belljar approve' docs", false),
             ("belljar run approve.js", false),
             ("belljar approvals", false),
@@ -59,6 +84,9 @@ mod tests {
                 session: String::new(),
             };
             assert_eq!(is_the_owners(&call), is_theirs, "{command}");
+            let words: Vec<&str> = command.split(' ').collect();
+            let listed = ToolUse { input: Map::from_iter([("command".to_owned(), json!(words))]), ..call };
+            assert_eq!(is_the_owners(&listed), is_theirs, "{command}, as a list");
         }
     }
 }

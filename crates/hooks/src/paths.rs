@@ -28,6 +28,9 @@ const PATTERNS: [&str; 5] = ["pattern", "query", "regex", "command", "cmd"];
 const COMMANDS: [&str; 2] = ["command", "cmd"];
 /// How many words of a command, elements of a list and names within braces are looked at.
 const MOST: usize = 256;
+/// The longest name and the longest path of a file: what systems take.
+const NAME_BYTES: usize = 255;
+const PATH_BYTES: usize = 4_096;
 
 /// A path in a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,6 +38,8 @@ pub(crate) struct CallPath<'call> {
     /// As seen from the folder in which the agent works, where it is below that.
     pub(crate) text: &'call str,
     folder: Option<&'call str>,
+    /// It is a word of a command.
+    pub(crate) is_word: bool,
 }
 
 impl CallPath<'_> {
@@ -53,6 +58,9 @@ impl CallPath<'_> {
     /// of its forms.
     pub(crate) fn is_named_like(self, patterns: &[String]) -> bool {
         let name = self.text.rsplit(['/', '\\']).next().unwrap_or_default();
+        if name.len() > NAME_BYTES {
+            return false;
+        }
         let is_like_one = |name: &str| patterns.iter().any(|pattern| is_like(pattern, name));
         let braces = name.split_once('{').and_then(|(before, rest)| Some((before, rest.split_once('}')?)));
         match braces {
@@ -72,12 +80,14 @@ pub(crate) fn paths(call: &ToolUse) -> Vec<CallPath<'_>> {
     let folder = call.folder.as_deref().map(|folder| folder.trim_end_matches(['/', '\\']));
     let folder = folder.filter(|folder| !folder.is_empty());
     texts(&call.input, &PATHS)
-        .chain(words)
-        .map(|path| {
+        .map(|path| (path, false))
+        .chain(words.map(|word| (word, true)))
+        .filter(|(path, _)| path.len() <= PATH_BYTES)
+        .map(|(path, is_word)| {
             let below = folder.and_then(|folder| path.strip_prefix(folder));
             let below = below.and_then(|path| path.strip_prefix(['/', '\\']));
             let text = below.unwrap_or_else(|| path.strip_prefix("./").unwrap_or(path));
-            CallPath { text, folder }
+            CallPath { text, folder, is_word }
         })
         .collect()
 }
@@ -90,6 +100,15 @@ pub(crate) fn searched(input: &Map<String, Value>) -> impl Iterator<Item = &str>
 /// What is run.
 pub(crate) fn commands(input: &Map<String, Value>) -> impl Iterator<Item = &str> {
     texts(input, &COMMANDS)
+}
+
+/// What is run, with the words of a list as one command.
+pub(crate) fn whole_commands(input: &Map<String, Value>) -> Vec<String> {
+    let whole = |value: &Value| match value {
+        Value::Array(words) => words.iter().take(MOST).filter_map(Value::as_str).collect::<Vec<_>>().join(" "),
+        value => value.as_str().unwrap_or_default().to_owned(),
+    };
+    COMMANDS.iter().filter_map(|key| input.get(*key)).map(whole).collect()
 }
 
 /// The texts under these keys, which may be in lists.
@@ -143,7 +162,7 @@ mod tests {
 
     #[test]
     fn a_path_is_compared_from_the_root_or_from_the_agents_folder() {
-        let path = |text| CallPath { text, folder: Some("/work/app") };
+        let path = |text| CallPath { text, folder: Some("/work/app"), is_word: false };
         for (text, start, below) in [
             ("src/a.ts", "src/", true),
             ("src", "src/", true),

@@ -3,16 +3,18 @@
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use belljar_model::{HookMode, HookRule, display};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::{
     Decision, ToolUse,
-    paths::{is_like, paths, searched},
+    paths::{CallPath, is_like, paths, searched},
 };
 
 /// The longest part of a call that is repeated in what a rule says. With more, the rule does not
 /// fit: cut short, the call that it names would be another one.
 const QUOTED_BYTES: usize = 500;
+/// Arguments of which an agent makes up others when it repeats a call.
+const ASIDE: [&str; 4] = ["description", "explanation", "timeout", "run_in_background"];
 
 /// A rule that fits a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,13 +61,15 @@ fn says(rule: &HookRule, call: &ToolUse) -> Option<String> {
         return None;
     }
     let paths = paths(call);
-    if !rule.files.is_empty() && !paths.iter().any(|path| path.is_named_like(&rule.files)) {
+    let is_named = |path: &&CallPath<'_>| path.is_named_like(&rule.files);
+    let is_below = |path: &&CallPath<'_>| rule.paths.iter().any(|start| path.is_below(start));
+    let (named, below) = (paths.iter().find(is_named), paths.iter().find(is_below));
+    if (!rule.files.is_empty() && named.is_none()) || (!rule.paths.is_empty() && below.is_none()) {
         return None;
     }
-    let path = paths.iter().find(|path| rule.paths.is_empty() || rule.paths.iter().any(|start| path.is_below(start)));
-    if !rule.paths.is_empty() && path.is_none() {
-        return None;
-    }
+    let both = paths.iter().filter(is_named).find(is_below);
+    // A word of a command may be a path where the rule names one, and hardly otherwise.
+    let path = both.or(below).or(named).or_else(|| paths.iter().find(|path| !path.is_word));
     let mut searched = searched(&call.input);
     let pattern = if rule.patterns.is_empty() {
         searched.next().map(|text| (text, name_in(text)))
@@ -118,7 +122,9 @@ fn key(rule: &HookRule, call: &ToolUse) -> Option<u64> {
         HookMode::Tell => {}
         HookMode::Deny => {
             call.tool.hash(&mut hasher);
-            Value::Object(call.input.clone()).to_string().hash(&mut hasher);
+            let input = call.input.iter().filter(|(name, _)| !ASIDE.contains(&name.as_str()));
+            let input: Map<String, Value> = input.map(|(name, value)| (name.clone(), value.clone())).collect();
+            Value::Object(input).to_string().hash(&mut hasher);
         }
         HookMode::Enforce => return None,
     }
@@ -176,6 +182,11 @@ mod tests {
         }
         let command = json!({ "command": "grep -rn 'class Asset' src/asset.ts" });
         let shell = HookRule { tools: vec!["Bash".to_owned()], ..rule() };
+        // A program is not a path.
+        let bare = HookRule { files: vec![], paths: vec![], patterns: vec![], ..shell.clone() };
+        assert_eq!(said(&bare, "Bash", command.clone()), None);
+        let typed = HookRule { paths: vec![], ..shell.clone() };
+        assert!(said(&typed, "Bash", command.clone()).expect("it fits").contains("\"src/asset.ts\""));
         assert!(said(&shell, "Bash", command).expect("it fits").contains("\"src/asset.ts\""));
     }
 
@@ -201,5 +212,11 @@ mod tests {
         assert_eq!(key_of(HookMode::Deny, "one", "class A"), key_of(HookMode::Deny, "one", "class A"));
         assert_ne!(key_of(HookMode::Deny, "one", "class A"), key_of(HookMode::Deny, "one", "class B"));
         assert_eq!(key_of(HookMode::Enforce, "one", "class A"), None);
+        let described = |text: &str| {
+            let shell = HookRule { tools: vec!["Bash".to_owned()], paths: vec![], ..rule() };
+            let input = json!({ "command": "grep 'class A' src/a.ts", "description": text });
+            fitting(&[shell], &call("Bash", input)).next().expect("it fits").key
+        };
+        assert_eq!(described("look for A"), described("search A again"));
     }
 }
