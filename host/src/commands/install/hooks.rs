@@ -282,17 +282,21 @@ fn own_command(hook: &CstNode) -> Option<String> {
     })
 }
 
-/// Whether a command starts belljar as a hook: `…belljar hook CLIENT EVENT`.
+/// Whether a command is one that this installs: `…belljar hook CLIENT EVENT`, with options of the
+/// hook at most. Anything else is somebody's own, also if it runs belljar.
 fn is_own(command: &str) -> bool {
-    const HOOK: &str = " hook ";
-    command.match_indices(HOOK).any(|(at, _)| {
-        let (program, rest) =
-            (command.get(..at).unwrap_or_default(), command.get(at + HOOK.len()..).unwrap_or_default());
-        let mut words = rest.split_whitespace();
-        program.trim_end_matches(['\'', '"']).ends_with("belljar")
-            && words.next().and_then(Speaker::named).is_some()
-            && words.next().and_then(Event::named).is_some()
-    })
+    let Some(words) = shlex::split(command) else { return false };
+    let [program, hook, client, event, options @ ..] = words.as_slice() else { return false };
+    let name = |path: &Path| path.file_name().map(|name| name.to_string_lossy().into_owned());
+    let is_belljar = name(Path::new(program)).is_some_and(|program| {
+        let this = std::env::current_exe().ok().and_then(|path| name(&path));
+        program == "belljar" || program == "belljar.exe" || Some(program) == this
+    });
+    is_belljar
+        && hook == "hook"
+        && Speaker::named(client).is_some()
+        && Event::named(event).is_some()
+        && options.chunks(2).all(|option| matches!(option, [name, _] if name == "--config" || name == "--wait"))
 }
 
 fn as_json(change: &EventChange) -> Value {
@@ -368,6 +372,11 @@ mod tests {
             ("belljar hook auto PreToolUse", true),
             ("'/a hook b/belljar' hook gemini BeforeTool --config '/x y'", true),
             ("notbell hook auto PreToolUse", false),
+            ("/x/belljar hook claude-code PreToolUse --wait 1s --config y", true),
+            ("/opt/mybelljar hook claude-code PreToolUse", false),
+            ("/usr/bin/guard --for belljar hook claude-code PreToolUse", false),
+            ("belljar hook claude-code PreToolUse && audit", false),
+            ("belljar hook claude-code PreToolUse 'open", false),
             ("belljar hook test PreToolUse", false),
             ("belljar serve", false),
         ] {
