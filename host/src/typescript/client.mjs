@@ -13,6 +13,8 @@ import { createConnection } from 'node:net';
 
 /** The version of the daemon's protocol that this client speaks. */
 const PROTOCOL = 1;
+/** The longest line that the daemon reads. */
+const MOST_BYTES = 16 * 1024 * 1024;
 
 /** Why belljar gave no result. */
 export class BelljarError extends Error {
@@ -52,8 +54,18 @@ async function started(belljar, config) {
   if (failure?.code === 'ENOENT') {
     throw new BelljarError(`there is no program '${belljar}'`, { kind: 'config', hint: 'name it: connect({ belljar })' });
   }
-  if (failure) throw new BelljarError(stderr.trim() || failure.message, { kind: 'config' });
-  return JSON.parse(stdout).socket;
+  let said;
+  try {
+    said = JSON.parse(stdout);
+  } catch {
+    said = {};
+  }
+  if (failure || typeof said.socket !== 'string') {
+    const { message, hint } = said.error ?? {};
+    const why = message ?? (stderr.trim() || failure?.message || `'${belljar}' did not say where its daemon is`);
+    throw new BelljarError(why, { kind: 'config', hint });
+  }
+  return said.socket;
 }
 
 class Belljar {
@@ -144,7 +156,17 @@ class Daemon {
     if (this.#broken) return Promise.reject(this.#broken);
     const id = ++this.#last;
     return new Promise((resolve, reject) => {
-      const line = JSON.stringify({ jsonrpc: '2.0', id, method, params });
+      let line;
+      try {
+        line = JSON.stringify({ jsonrpc: '2.0', id, method, params });
+      } catch (error) {
+        throw new BelljarError(`the arguments are not JSON: ${error.message}`, { kind: 'usage' });
+      }
+      const bytes = Buffer.byteLength(line);
+      if (bytes > MOST_BYTES) {
+        const hint = 'pass less at once';
+        throw new BelljarError(`the request has ${bytes} bytes, and may have ${MOST_BYTES}`, { kind: 'usage', hint });
+      }
       this.#waiting.set(id, { resolve, reject });
       this.#socket.write(`${line}\n`);
     });
@@ -172,6 +194,12 @@ class Daemon {
       return;
     }
     const { id, result, error } = message;
+    if (id === null && error) {
+      // What could not be read has no number, so nobody knows whose answer this is.
+      this.#break(new BelljarError(error.message, { kind: 'daemon', code: error.code }));
+      this.#socket.destroy();
+      return;
+    }
     const { resolve, reject } = this.#waiting.get(id) ?? {};
     this.#waiting.delete(id);
     if (error) reject?.(new BelljarError(error.message, { kind: 'daemon', code: error.code, hint: error.data?.hint }));
