@@ -242,7 +242,7 @@ mod tests {
             ("[mcpServers.fs]\n", "line 1, column 2: unknown key 'mcpServers': did you mean 'servers'?"),
             (
                 "timeout = '5s'\n",
-                "line 1, column 1: unknown key 'timeout': it is one of limits, runs, effects, children, daemon, ledger, policy, approvals, http, servers",
+                "line 1, column 1: unknown key 'timeout': it is one of limits, runs, effects, children, daemon, ledger, policy, approvals, http, hook, servers",
             ),
             ("servers = 5\n", "line 1, column 11: 'servers' must be a table of servers, not a number"),
         ] {

@@ -102,9 +102,6 @@ pub enum ConfigErrorKind {
     /// The file of variables that a server names cannot be used.
     #[error("{field} names a file that cannot be used: {problem}")]
     EnvFile { field: Field, problem: String },
-    /// The file in which a project says what it is about cannot be used.
-    #[error("{field} names a file that cannot be used: {problem}")]
-    ProjectFile { field: Field, problem: String },
     /// Both spellings of one key.
     #[error("server '{server}' has both 'envFile' and 'env_file': keep one of them")]
     TwoEnvFiles { server: String },

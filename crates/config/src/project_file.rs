@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use belljar_model::Project;
 use saphyr_parser::{Event, Parser};
 
-use crate::{error::shown, file, projects::is_term};
+use crate::{error::shown, file};
 
 /// The largest file, in bytes: some thousand lines.
 const FILE_BYTES: u64 = 64 * 1024;
@@ -163,30 +163,32 @@ impl<'t> Reader<'t> {
     fn texts(&mut self, name: &str) -> Result<Vec<String>, String> {
         let not_texts = || format!("'{name}' is not a list of texts");
         let mut texts = Vec::new();
-        let is_list = match self.next()? {
+        match self.next()? {
             Event::Scalar(text, ..) if text.is_empty() || text == "~" || text == "null" => return Ok(texts),
-            Event::Scalar(text, ..) => {
-                texts.push(text.into_owned());
-                false
-            }
-            Event::SequenceStart(..) => true,
+            Event::Scalar(text, ..) => texts.push(text.into_owned()),
+            Event::SequenceStart(..) => loop {
+                match self.next()? {
+                    Event::Scalar(text, ..) => texts.push(text.into_owned()),
+                    Event::SequenceEnd => break,
+                    _ => return Err(not_texts()),
+                }
+                if texts.len() > Project::MOST_TERMS {
+                    return Err(format!("'{name}' has more than {} texts", Project::MOST_TERMS));
+                }
+            },
             _ => return Err(not_texts()),
-        };
-        while is_list {
-            match self.next()? {
-                Event::Scalar(text, ..) => texts.push(text.into_owned()),
-                Event::SequenceEnd => break,
-                _ => return Err(not_texts()),
-            }
-            if texts.len() > Project::MOST_TERMS {
-                return Err(format!("'{name}' has more than {} texts", Project::MOST_TERMS));
-            }
         }
         match texts.iter().find(|text| !is_term(text)) {
             Some(_) => Err(format!("'{name}' has a text that is not one to eight words")),
             None => Ok(texts),
         }
     }
+}
+
+/// Whether a text can be a word, or some words, of a project.
+pub(crate) fn is_term(text: &str) -> bool {
+    let words = text.split(|character: char| !character.is_alphanumeric()).filter(|word| !word.is_empty()).count();
+    text.len() <= Project::TERM_BYTES && (1..=Project::TERM_WORDS).contains(&words) && !text.contains(char::is_control)
 }
 
 #[cfg(test)]

@@ -87,10 +87,12 @@ impl Server<'_> {
                 _ => return Err(self.unknown(&place, entry, KEYS)),
             }
         }
-        if let Some((node, file)) = file {
+        if let Some((_, file)) = file {
             let field = self.field(format_args!("{place}.file"));
-            let unusable = |problem| ConfigErrorKind::ProjectFile { field, problem }.at(node.offset);
-            project_file::add(&mut project, &file).map_err(unusable)?;
+            // What lies in a project's folder is not always the owner's: it costs that project, and
+            // nothing else.
+            let added = project_file::add(&mut project, &file);
+            project.fault = added.err().map(|problem| format!("{field} names a file that cannot be used: {problem}"));
         }
         Ok((project, is_default))
     }
@@ -103,15 +105,9 @@ impl Server<'_> {
     fn terms(&self, node: &Node, key: &str) -> Result<Vec<String>, Located> {
         let expected = "an array of at most 256 texts, each of one to eight words and at most 200 bytes";
         let terms = self.texts(node, key)?;
-        let is_usable = terms.len() <= Project::MOST_TERMS && terms.iter().all(|term| is_term(term));
+        let is_usable = terms.len() <= Project::MOST_TERMS && terms.iter().all(|term| project_file::is_term(term));
         if is_usable { Ok(terms) } else { Err(self.expected(node, key, expected)) }
     }
-}
-
-/// Whether a text can be a word, or some words, of a project.
-pub(crate) fn is_term(text: &str) -> bool {
-    let words = text.split(|character: char| !character.is_alphanumeric()).filter(|word| !word.is_empty()).count();
-    text.len() <= Project::TERM_BYTES && (1..=Project::TERM_WORDS).contains(&words) && !text.contains(char::is_control)
 }
 
 /// Whether a text can be a project's name, which stands in the command line, the environment and
@@ -184,10 +180,6 @@ mod tests {
             ("{ a = { hints = 'x' } }", "'projects.a.hints' of server 's' must be an array"),
             ("{ a = { hints = ['(.*)'] } }", "'projects.a.hints' of server 's' must be an array of at most 256 texts"),
             ("{ a = { path = '' } }", "'projects.a.path' of server 's' is empty"),
-            (
-                "{ a = { file = '/nowhere/project.yml' } }",
-                "'projects.a.file' of server 's' names a file that cannot be used",
-            ),
             ("{ a = { default = true }, b = { default = true } }", "another project is the default already"),
         ] {
             let error = toml(&format!("{KEYED}projects = {projects}\n")).expect_err(projects);
@@ -211,10 +203,17 @@ mod tests {
             fs::write(&file, text).expect("it is written");
             toml(&format!("{KEYED}projects = {{ a = {{ file = '{}'{more} }} }}\n", file.display()))
         };
-        let project = |text: &str, more: &str| {
-            let projects = only(named(text, more)).life.projects.expect("projects");
+        let project_of = |config| {
+            let projects = only(config).life.projects.expect("projects");
             projects.get("a").cloned().expect("it is there")
         };
+        let project = |text: &str, more: &str| {
+            let project = project_of(named(text, more));
+            assert_eq!(project.fault, None);
+            project
+        };
+        // It costs this project, and no other configuration.
+        let fault = |text: &str| project_of(named(text, "")).fault.expect(text);
         let real = "# of Serena\nproject_name: \"shop\"\nlanguages:\n- go\n- typescript\nencoding: utf-8\nignored_paths: []\nls_specific_settings: {go: {a: [1, {b: 2}]}}\n";
         let read = project(real, ", hints = ['basket']");
         assert_eq!(
@@ -241,19 +240,22 @@ mod tests {
             ("- a\n", "it is not a mapping"),
             ("hints: &a [x]\nconcerns: *a\n", "it has an alias"),
         ] {
-            let error = named(text, "").expect_err(text);
+            let error = fault(text);
             assert!(error.contains(expected), "{text}: {error}");
         }
         let long = format!("hints:\n{}", "- word\n".repeat(300));
-        assert!(named(&long, "").expect_err("too many").contains("'hints' has more than 256"));
+        assert!(fault(&long).contains("'hints' has more than 256"));
         let large = format!("# {}\n", "x".repeat(70_000));
-        assert!(named(&large, "").expect_err("too large").contains("65536"));
+        assert!(fault(&large).contains("65536"));
         let deep = format!("other: {}{}\n", "[".repeat(20_000), "]".repeat(20_000));
         let _ = named(&deep, "");
         fs::remove_file(&file).expect("it is there");
+        let gone = format!("{KEYED}projects = {{ a = {{ file = '{}' }} }}\n", file.display());
+        let gone = project_of(toml(&gone)).fault.expect("it is gone");
+        assert!(gone.starts_with("'projects.a.file' of server 's' names a file that cannot be used"), "{gone}");
         fs::write(root.join("outside/secret.yml"), "hints: [secret]\n").expect("it is written");
         symlink(root.join("outside/secret.yml"), &file).expect("a link");
         let text = format!("{KEYED}projects = {{ a = {{ file = '{}' }} }}\n", file.display());
-        assert!(toml(&text).expect_err("a link").contains("leads out of"));
+        assert!(project_of(toml(&text)).fault.expect("a link").contains("leads out of"));
     }
 }

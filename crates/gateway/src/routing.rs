@@ -101,8 +101,8 @@ impl Toolbox {
     /// The arguments of a call with the name of its project, where its server has some.
     ///
     /// # Errors
-    /// The call names no project, or two ways to find one, or one that there is not; its words fit
-    /// none.
+    /// The call names no project, or two ways to find one, or one that does not exist or cannot be
+    /// called; its words fit none.
     pub(crate) async fn routed(
         &self,
         path: &ToolPath,
@@ -126,6 +126,12 @@ impl Toolbox {
                 }
             },
         };
+        if let Some(fault) = routing.projects.get(&name).and_then(|project| project.fault.as_ref()) {
+            let hint = "correct the file, or say in belljar.toml what it says".to_owned();
+            return Err(
+                routing.refusal(format!("project '{name}' of {} cannot be called: {fault}", path.server()), hint)
+            );
+        }
         arguments.insert(key.clone(), name.into());
         Ok(arguments)
     }

@@ -1,6 +1,7 @@
 //! A call of one tool, outside of any script.
 
 use std::{
+    pin::pin,
     sync::{Arc, atomic::AtomicU64},
     time::{Duration, Instant},
 };
@@ -53,6 +54,10 @@ const ORIGIN: &str = "call";
 
 /// Calls of one tool in several projects that are made at the same time.
 const TOGETHER: usize = 4;
+/// The most bytes of the answers of all projects together, as JSON.
+const MOST_TOGETHER: usize = 16 * 1024 * 1024;
+/// What is said of an answer beyond that.
+const TOO_MUCH_TOGETHER: &str = "the answers of the projects before it have 16 MiB already: ask fewer projects at once";
 
 /// A tool that was found.
 struct Found {
@@ -127,15 +132,20 @@ impl Toolbox {
             arguments.insert(argument.clone(), project.clone().into());
             (project, self.call_one(found, arguments, limit, Instant::now()).await)
         });
-        let calls: Vec<(String, SingleCall)> = stream::iter(calls).buffered(TOGETHER).collect().await;
-        let ok = calls.iter().any(|(_, call)| call.ok);
-        let error = || RunError::new(ErrorKind::Tool, "the call failed in every project");
-        let became = |call: SingleCall| match call.error {
-            Some(error) => json!({ "error": error.message }),
-            None => json!({ "value": call.value }),
-        };
-        let value = calls.into_iter().map(|(project, call)| (project, became(call))).collect();
-        let error = (!ok).then(error);
+        let mut calls = pin!(stream::iter(calls).buffered(TOGETHER));
+        let (mut value, mut ok, mut bytes) = (Map::new(), false, 0);
+        while let Some((project, call)) = calls.next().await {
+            ok |= call.ok;
+            let became = match call.error {
+                Some(error) => json!({ "error": error.message }),
+                None => json!({ "value": call.value }),
+            };
+            bytes += became.to_string().len();
+            let is_too_much = bytes > MOST_TOGETHER;
+            let became = if is_too_much { json!({ "error": TOO_MUCH_TOGETHER }) } else { became };
+            value.insert(project, became);
+        }
+        let error = (!ok).then(|| RunError::new(ErrorKind::Tool, "the call failed in every project"));
         SingleCall { ok, run: None, value: Value::Object(value), error, raw: None, warning: None, ms: since(begun) }
     }
 

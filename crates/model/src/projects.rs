@@ -50,6 +50,8 @@ pub struct Project {
     pub concerns: Vec<String>,
     /// Words that mean this project and hardly another.
     pub hints: Vec<String>,
+    /// Why there is no calling it: the file in its folder cannot be used.
+    pub fault: Option<String>,
 }
 
 impl Project {

@@ -339,9 +339,33 @@ fn a_project_is_described_by_a_file_in_it_whose_paths_stay_below_it() {
     let real = terminal.folder.path().canonicalize().unwrap().join("repos/web/src");
     assert_eq!(started["arguments"], json!([format!("--project={}", real.display())]));
     terminal.file(file, "path: ../core-service\n");
-    let refused = routed(&terminal, &config, "the storefront");
-    assert_eq!(refused.code, 2);
-    assert!(refused.stdout.contains("leads out of the folder of the project"), "{refused:#?}");
+    // It costs that project, and neither the configuration nor what else is in it.
+    let script = "return await kid.started({ project: 'shop' }).catch((error) => error.message)";
+    let refused = value(&terminal, &config, script);
+    let text = refused.as_str().unwrap();
+    assert!(text.contains("project 'shop' of kid cannot be called"), "{text}");
+    assert!(text.contains("leads out of the folder of the project"), "{text}");
+}
+
+#[test]
+fn the_paths_of_a_call_stay_in_the_folder_of_its_own_project() {
+    let (terminal, config) = terminal(&PROJECTS.replace("paths = {", "paths = { arguments = ['path'],"));
+    let [own, others] = ["repos/web/src", "repos/core-service"].map(|folder| at(&terminal, folder));
+    let ask = |project: &str, path: &str| {
+        let script = format!(
+            "return await kid.path({{ project: '{project}', path: {} }}).then((call) => call.path, (error) => error.message)",
+            json!(path)
+        );
+        value(&terminal, &config, &script).as_str().unwrap().to_owned()
+    };
+    let real = |path: &str| fs::canonicalize(path).unwrap().to_str().unwrap().to_owned();
+    assert_eq!(ask("web", &own), real(&own));
+    assert_eq!(ask("web", "src"), real(&own));
+    for (project, path) in [("web", others.as_str()), ("web", "/etc"), ("docs", "/etc"), ("docs", &own), ("docs", "x")]
+    {
+        let refused = ask(project, path);
+        assert!(refused.contains("the argument 'path' is a path that is refused"), "{project} {path}: {refused}");
+    }
 }
 
 #[test]

@@ -11,7 +11,7 @@
 use std::path::{Component, Path};
 
 use belljar_model::{
-    Activation, Affinity, KeyPiece, PathRules, Project, Projects, ServerSpec, Share, ToolDefinition, Transport,
+    Activation, Affinity, KeyPiece, PathRules, Projects, ServerSpec, Share, ToolDefinition, Transport,
 };
 use serde_json::{Map, Value, json};
 
@@ -20,6 +20,7 @@ use crate::{
     tools::{
         key_places::{self, Place},
         paths,
+        projects::project_of,
     },
 };
 
@@ -71,12 +72,15 @@ pub fn route_by_folder(spec: &ServerSpec, arguments: &mut Map<String, Value>, fo
     let [argument] = missing.as_slice() else { return Ok(false) };
     if let Some(projects) = &spec.life.projects {
         let says_another_way = [Projects::CONTEXT, Projects::SPREAD].iter().any(|name| arguments.contains_key(*name));
-        let holds = |project: &&Project| project.path.as_ref().is_some_and(|path| Path::new(folder).starts_with(path));
-        let length = |project: &&Project| project.path.as_ref().map_or(0, |path| path.as_os_str().len());
-        let Some(project) = projects.all.iter().filter(holds).max_by_key(length).filter(|_| !says_another_way) else {
+        if says_another_way {
             return Ok(false);
-        };
-        arguments.insert((*argument).to_owned(), project.name.as_str().into());
+        }
+        let unusable =
+            |problem| CallError::Key { server: spec.name.clone(), argument: (*argument).to_owned(), problem };
+        let project = project_of(projects, folder)
+            .map_err(|_| unusable("the folder that the caller works in would say it, and is not an absolute path"))?
+            .ok_or_else(|| unusable("the folder that the caller works in is in no project"))?;
+        arguments.insert((*argument).to_owned(), project.into());
         return Ok(true);
     }
     if !is_declared_path(spec.life.paths.as_ref(), argument) {

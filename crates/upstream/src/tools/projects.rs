@@ -9,18 +9,18 @@ use serde_json::{Map, Value};
 use crate::tools::paths;
 
 /// The rules for the paths of a call with these arguments. Where the owner has named no roots,
-/// paths may lead into the projects' folders, and a relative one starts in that of the call.
+/// paths lead into the folder of the call's own project and nowhere else, so that a rule on the
+/// project bounds them too. In a project without a folder there is no path.
 pub(crate) fn rules<'r>(spec: &'r ServerSpec, arguments: &Map<String, Value>) -> Option<Cow<'r, PathRules>> {
     let rules = spec.life.paths.as_ref()?;
     let Some(projects) = spec.life.projects.as_ref().filter(|_| rules.roots.is_empty()) else {
         return Some(Cow::Borrowed(rules));
     };
     let own = arguments.get(&projects.argument).and_then(Value::as_str).and_then(|name| projects.get(name));
-    let own = own.and_then(|project| project.path.clone());
-    let all = projects.all.iter().filter_map(|project| project.path.clone());
-    let others: Vec<PathBuf> = all.filter(|path| Some(path) != own.as_ref()).collect();
-    let roots = own.into_iter().chain(others).collect();
-    Some(Cow::Owned(PathRules { roots, ..rules.clone() }))
+    Some(Cow::Owned(match own.and_then(|project| project.path.clone()) {
+        Some(folder) => PathRules { roots: vec![folder], ..rules.clone() },
+        None => PathRules { denied: vec![PathBuf::from("/")], ..rules.clone() },
+    }))
 }
 
 /// The project in whose folder `path` is; of several that lie in each other, the innermost. Blocks.
