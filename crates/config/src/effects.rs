@@ -6,9 +6,9 @@ use std::time::Duration;
 use belljar_model::{Effect, EffectDefault, EffectDefaults, Repeat};
 
 use crate::{
-    error::{ConfigErrorKind, Field, Located},
+    error::{ConfigErrorKind, Located},
     life::{duration, expected_duration, named},
-    tree::{Entry, Node, Value, check_unique},
+    tree::{Entry, Node, Value, check_unique, expected},
 };
 
 /// The keys of the table.
@@ -61,14 +61,6 @@ fn table<'n>(name: &str, node: &'n Node) -> Result<&'n [Entry], Located> {
     let Value::Table(entries) = &node.value else { return Err(expected(name, "a table", node)) };
     check_unique(entries)?;
     Ok(entries)
-}
-
-fn expected(field: &str, expected: &'static str, node: &Node) -> Located {
-    let found = match node.value {
-        Value::String(_) => "another string",
-        _ => node.kind(),
-    };
-    ConfigErrorKind::Expected { field: Field::of_file(field), expected, found }.at(node.offset)
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use crate::{
     error::{ConfigErrorKind, Field, Located},
     expand::Expander,
-    tree::{Node, Value, check_unique},
+    tree::{Node, Value, check_unique, expected},
 };
 
 /// The keys of the table.
@@ -113,14 +113,6 @@ fn prefix(node: &Node) -> Result<String, Located> {
         }
         _ => Err(expected("http.oauth.scope_prefix", "the beginning of the name of a scope", node)),
     }
-}
-
-fn expected(field: &'static str, expected: &'static str, node: &Node) -> Located {
-    let found = match node.value {
-        Value::String(_) => "another string",
-        _ => node.kind(),
-    };
-    ConfigErrorKind::Expected { field: Field::of_file(field), expected, found }.at(node.offset)
 }
 
 #[cfg(test)]

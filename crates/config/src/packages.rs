@@ -73,7 +73,7 @@ fn program(word: &str) -> String {
     endings.into_iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(&name).to_owned()
 }
 
-/// The first word that is no option, and the value of the first option of `package`.
+/// The first word that is not an option, and the value of the first option of `package`.
 struct Words<'w> {
     first: Option<&'w str>,
     package: Option<&'w str>,

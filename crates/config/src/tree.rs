@@ -10,7 +10,7 @@ pub(crate) use belljar_tree::{Entry, Node, Value};
 
 use crate::{
     Format,
-    error::{ConfigErrorKind, Located, shown},
+    error::{ConfigErrorKind, Field, Located, shown},
 };
 
 /// The most nested tables and lists, including dotted keys. A client's settings around the servers
@@ -41,6 +41,15 @@ pub(crate) fn check_unique(entries: &[Entry]) -> Result<(), Located> {
         Some(entry) => Err(ConfigErrorKind::DuplicateKey { key: shown(&entry.key) }.at(entry.offset)),
         None => Ok(()),
     }
+}
+
+/// The error of a value that a field of belljar.toml cannot have.
+pub(crate) fn expected(field: &str, expected: &'static str, node: &Node) -> Located {
+    let found = match node.value {
+        Value::String(_) => "another string",
+        _ => node.kind(),
+    };
+    ConfigErrorKind::Expected { field: Field::of_file(field), expected, found }.at(node.offset)
 }
 
 impl From<TooDeep> for Located {
