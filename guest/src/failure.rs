@@ -74,6 +74,7 @@ pub(crate) fn plain(kind: FailureKind, message: &str) -> Failure {
     Failure {
         kind,
         message: bounded(message),
+        thrown: None,
         line: None,
         column: None,
         stack: None,

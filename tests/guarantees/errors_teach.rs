@@ -22,7 +22,7 @@ const REASON: &str = "the server 'broken' cannot be started: no such program 'np
 
 impl Tools for Broken {
     fn namespaces(&self) -> Vec<Namespace> {
-        vec![Namespace { server: "broken".to_owned(), globals: vec!["broken".to_owned()] }]
+        vec![Namespace::new("broken", vec!["broken".to_owned()])]
     }
 
     fn directory(&self, _: usize) -> BoxFuture<'_, Result<Arc<Directory>, Unavailable>> {

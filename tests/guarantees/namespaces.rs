@@ -22,7 +22,7 @@ impl Named {
 impl Tools for Named {
     fn namespaces(&self) -> Vec<Namespace> {
         let globals = vec!["my-server".to_owned(), "my_server".to_owned()];
-        vec![Namespace { server: "my-server".to_owned(), globals }]
+        vec![Namespace::new("my-server", globals)]
     }
 
     fn directory(&self, _: usize) -> BoxFuture<'_, Result<Arc<Directory>, Unavailable>> {

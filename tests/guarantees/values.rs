@@ -15,7 +15,7 @@ struct Answering;
 
 impl Tools for Answering {
     fn namespaces(&self) -> Vec<Namespace> {
-        vec![Namespace { server: "child".to_owned(), globals: vec!["child".to_owned()] }]
+        vec![Namespace::new("child", vec!["child".to_owned()])]
     }
 
     fn directory(&self, _: usize) -> BoxFuture<'_, Result<Arc<Directory>, Unavailable>> {

@@ -431,10 +431,7 @@ impl Tools for Grant {
     fn namespaces(&self) -> Vec<Namespace> {
         self.toolbox
             .names()
-            .map(|names| Namespace {
-                server: names.exact().to_owned(),
-                globals: names.bound().map(str::to_owned).collect(),
-            })
+            .map(|names| Namespace::new(names.exact(), names.bound().map(str::to_owned).collect()))
             .collect()
     }
 

@@ -197,8 +197,8 @@ fn without(
                 let answer = match (answer, &redacted) {
                     (Answer::Result(_), Some(text)) => Answer::Result(text),
                     // A server's error text may quote anything.
-                    (Answer::Fault { is_refusal, denial, .. }, Some(_)) => {
-                        Answer::Fault { message: REDACTED, hint: None, is_refusal, denial }
+                    (Answer::Fault { is_refusal, denial, name, .. }, Some(_)) => {
+                        Answer::Fault { message: REDACTED, hint: None, is_refusal, denial, name }
                     }
                     (answer, None) => answer,
                 };
@@ -326,7 +326,7 @@ fn escaped(name: &str) -> String {
 mod tests {
     use belljar_ledger::{Options, SqliteLedger};
     use belljar_model::{LedgerKeep, Limits};
-    use belljar_recording::{Cause, Clock, EngineId, Remarks, Start};
+    use belljar_recording::{Cause, Clock, EngineId, Remarks, Start, Surroundings};
     use serde_json::json;
 
     use super::*;
@@ -407,6 +407,7 @@ mod tests {
             seed: [2; 32],
             limits: Limits::default(),
             servers: Vec::new(),
+            surroundings: Surroundings::default(),
         };
         let max = ByteSize::mib(1);
         let recorded = |arguments: &str| {

@@ -135,6 +135,9 @@ pub struct RunError {
     pub kind: ErrorKind,
     /// What happened, in one line.
     pub message: String,
+    /// What the script threw, if it threw something.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub thrown: Option<Box<Thrown>>,
     /// The line in the author's source, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
@@ -164,6 +167,15 @@ pub struct RunError {
     /// The calls that the owner has to decide, for a run that waits for that.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub waits: Vec<WaitingCall>,
+}
+
+/// An error that a script threw, for hosts that throw it again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Thrown {
+    /// The error's name, such as `TypeError`.
+    pub name: String,
+    /// Its message, without the name.
+    pub message: String,
 }
 
 /// A missing tool that a script called.
@@ -203,6 +215,7 @@ impl RunError {
         Self {
             kind,
             message: message.into(),
+            thrown: None,
             line: None,
             column: None,
             frame: None,

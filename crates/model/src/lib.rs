@@ -38,6 +38,7 @@ mod redact;
 mod run_event;
 mod run_id;
 mod runs;
+mod script_value;
 mod server;
 mod tool;
 mod verdict;
@@ -50,7 +51,7 @@ pub use denial::Denial;
 pub use duration::{DurationError, MAX_DURATION, duration_text, parse_duration};
 pub use effect::{Effect, UnknownEffect};
 pub use effect_rules::{EffectRules, TrustedEffect};
-pub use error::{ErrorKind, LimitHit, MissingTool, RunError, WaitingCall};
+pub use error::{ErrorKind, LimitHit, MissingTool, RunError, Thrown, WaitingCall};
 pub use hook::{HookMode, HookRule};
 pub use json::{JsonBounds, JsonError, JsonText};
 pub use ledger::{LedgerKeep, LedgerLevel, LedgerSettings, RedactRule, UnknownLevel};
@@ -69,6 +70,7 @@ pub use redact::{MASK, Redactor};
 pub use run_event::{RunEvent, RunStep};
 pub use run_id::{RunId, RunIdError, RunIdStart};
 pub use runs::RunsPatch;
+pub use script_value::{Bytes, BytesKind, ScriptValue, ValueError};
 pub use server::{
     AffectedPointers, Asks, ChildSandbox, Era, HttpEndpoint, HttpProtocol, OAuthClient, ServerSpec, Sharing,
     StdioCommand, Transport,

@@ -133,6 +133,8 @@ pub enum Answer<'a> {
         is_refusal: bool,
         /// The verdict of the owner's rules, if they prevented the call: a JSON object.
         denial: Option<&'a str>,
+        /// The name of the error that the script got, if its host gave one.
+        name: Option<&'a str>,
     },
 }
 
@@ -227,9 +229,10 @@ impl Digests {
             Ok(value) => format::digest(value.as_str().as_bytes()),
             // Versions may differ in how precisely they know where the script was last seen.
             Err(error) if error.kind.is_from_outside() => {
-                of_json(&RunError { line: None, column: None, frame: None, ..error.clone() })
+                of_json(&RunError { line: None, column: None, frame: None, thrown: None, ..error.clone() })
             }
-            Err(error) => of_json(error),
+            // The message has it all. Recordings from before there was this part are still replayed.
+            Err(error) => of_json(&RunError { thrown: None, ..error.clone() }),
         };
         let timeless = |call: &CallRecord| CallRecord { ms: 0.0, ..call.clone() };
         // Most runs log nothing, and many call nothing.
@@ -370,12 +373,13 @@ impl<'a> Answer<'a> {
     pub(crate) fn encode(self, out: &mut Encoder<Vec<u8>>) -> Encoded {
         match self {
             Self::Result(text) => out.str(text)?.ok(),
-            Self::Fault { message, hint, is_refusal, denial } => {
-                text_or_null(out.array(3)?.str(message)?, hint)?;
+            Self::Fault { message, hint, is_refusal, denial, name } => {
+                text_or_null(out.array(3 + u64::from(name.is_some()))?.str(message)?, hint)?;
                 match denial {
-                    Some(denial) => out.str(denial)?.ok(),
-                    None => out.bool(is_refusal)?.ok(),
-                }
+                    Some(denial) => out.str(denial)?,
+                    None => out.bool(is_refusal)?,
+                };
+                name.map_or(Ok(()), |name| out.str(name)?.ok())
             }
         }
     }
@@ -384,13 +388,17 @@ impl<'a> Answer<'a> {
         if input.datatype()? == Type::String {
             return Ok(Self::Result(input.str()?));
         }
-        known(input, 3)?;
+        let items = length(input)?;
+        if items != 3 && items != 4 {
+            return Err(decode::Error::message(format!("a fault has {items} items")));
+        }
         let (message, hint) = (input.str()?, optional_text(input)?);
         let (is_refusal, denial) = match input.datatype()? {
             Type::String => (false, Some(input.str()?)),
             _ => (input.bool()?, None),
         };
-        Ok(Self::Fault { message, hint, is_refusal, denial })
+        let name = if items == 4 { Some(input.str()?) } else { None };
+        Ok(Self::Fault { message, hint, is_refusal, denial, name })
     }
 }
 

@@ -5,8 +5,8 @@ use sha2::{Digest as _, Sha256};
 /// The first bytes of every recording. The byte above 127, the line ends and the end-of-file
 /// character reveal a file that was sent or saved as text.
 pub(crate) const MAGIC: [u8; 8] = *b"\x89BJR\r\n\x1a\n";
-/// The version of the format, as two bytes in big-endian order. It is raised by every change of the
-/// format.
+/// The version of the format, as two bytes in big-endian order. It is raised by every change after
+/// which a recording that was written before is not read, or means something else.
 pub(crate) const VERSION: u16 = 2;
 /// Bytes before the first entry.
 pub(crate) const HEADER: usize = MAGIC.len() + size_of::<u16>();

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use belljar_model::{ByteSize, ErrorKind, Limits, Outcome, RunError};
 
 use crate::{
-    Cause, Digests, End, EngineId, Entry, ReadError, Recording, Start, Writer,
+    Cause, Digests, End, EngineId, Entry, ReadError, Recording, Start, Surroundings, Writer,
     fixture::{Fixture, Match},
     format::{HEADER, MAGIC, TRAILER, VERSION, digest},
 };
@@ -80,6 +80,7 @@ fn frame() -> &'static (String, String) {
             seed: [2; 32],
             limits: Limits::default(),
             servers: Vec::new(),
+            surroundings: Surroundings::default(),
         };
         let digests = Digests { result: [3; 32], logs: [4; 32], calls: [5; 32] };
         let end = End { cause: Cause::Script, fuel: 1, digests };

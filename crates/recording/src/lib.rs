@@ -29,5 +29,5 @@ mod writer;
 pub use entry::{Answer, Cause, Clock, Digests, End, Entry, Kept, Listing, Property, Question, Spent};
 pub use reader::{Entries, ReadError, Recording};
 pub use remarks::{RemarkError, Remarks};
-pub use start::{Begin, EngineId, Head, Server, Start};
+pub use start::{Begin, CallForm, EngineId, GlobalFunction, Head, Server, Start, Surroundings};
 pub use writer::{Full, Writer};

@@ -181,7 +181,7 @@ impl<'a> Iterator for Entries<'a> {
 fn read_start(input: &mut Decoder<'_>) -> Result<Start, decode::Error> {
     let items = length(input)?;
     match input.u8()? {
-        kind::START if items == 8 => Start::decode(input),
+        kind::START => Start::decode(input, items),
         _ => Err(decode::Error::message("it does not begin with a start entry")),
     }
 }

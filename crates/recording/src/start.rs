@@ -6,15 +6,23 @@ use belljar_model::{LimitSpec, Limits};
 use minicbor::{Decoder, Encoder, decode, encode};
 
 use crate::{
-    entry::{Encoded, digest, known, length},
+    entry::{Encoded, digest, known, length, optional_text, text_or_null},
     format::kind,
 };
 
-/// Servers of a run. Their names and globals are the only part of a recording that is parsed as a
-/// whole.
+/// Items of a start, without its surroundings.
+const ITEMS: u64 = 8;
+/// Bytes of a function besides its texts.
+const FUNCTION_BYTES: usize = 32;
+/// Servers of a run. The start is the only part of a recording that is parsed as a whole.
 const MAX_SERVERS: u64 = 10_000;
 /// Global variables of one server: its name, and an alias that is an identifier.
 const MAX_GLOBALS: u64 = 4;
+/// Global functions of a run.
+const MAX_FUNCTIONS: u64 = 10_000;
+/// The bits of a [`CallForm`].
+const POSITIONAL: u8 = 1;
+const PLAIN: u8 = 2;
 
 /// The engine that ran a script. With the same one, a replay uses the same fuel.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,6 +40,41 @@ pub struct Server {
     pub name: String,
     /// The global variables that held its namespace.
     pub globals: Vec<String>,
+    /// How its tools are called.
+    pub form: CallForm,
+}
+
+/// How the tools of a server are called. The default is that of MCP.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CallForm {
+    /// Whether arguments are an array of values, in place of one object.
+    pub positional: bool,
+    /// Whether an answer is the value itself, in place of a `CallToolResult`.
+    pub plain: bool,
+}
+
+/// What a host put around a script. There is none of it by default.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Surroundings {
+    /// What ran before the script.
+    pub prelude: Option<String>,
+    /// The global functions, in their order.
+    pub functions: Vec<GlobalFunction>,
+    /// Whether belljar's own globals were left out.
+    pub no_builtins: bool,
+    /// Whether the value is in extended JSON.
+    pub extended_value: bool,
+}
+
+/// A global function, as the script saw it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GlobalFunction {
+    /// Its name.
+    pub name: String,
+    /// The position of the server whose tool it is.
+    pub server: u32,
+    /// The name of the tool in the server's namespace.
+    pub property: String,
 }
 
 /// How a run began.
@@ -49,6 +92,8 @@ pub struct Start {
     pub limits: Limits,
     /// Its servers, in the order in which their globals were defined.
     pub servers: Vec<Server>,
+    /// What its host put around it.
+    pub surroundings: Surroundings,
 }
 
 /// The written parts of a start that an engine's runs with the same limits share. They are most of
@@ -69,8 +114,10 @@ pub struct Begin<'a, S> {
     pub begun_ms: u64,
     /// As in [`Start`].
     pub seed: [u8; 32],
-    /// The name of each server, and its globals.
+    /// The name of each server, its globals, and how its tools are called.
     pub servers: S,
+    /// As in [`Start`].
+    pub surroundings: &'a Surroundings,
 }
 
 impl Head {
@@ -80,8 +127,7 @@ impl Head {
             let mut out = Encoder::new(Vec::new());
             part(&mut out).ok().map(|()| out.into_writer())
         };
-        let engine =
-            written(&|out| out.array(8)?.u8(kind::START)?.bytes(&engine.component)?.str(&engine.wasmtime)?.ok());
+        let engine = written(&|out| out.u8(kind::START)?.bytes(&engine.component)?.str(&engine.wasmtime)?.ok());
         let limits = written(&|out| {
             out.map(LimitSpec::ALL.len() as u64)?;
             limits_by_name(limits).try_for_each(|(name, value)| out.str(name)?.u64(value)?.ok())
@@ -97,27 +143,82 @@ impl Head {
     /// Writes a start.
     pub(crate) fn encode<'a>(
         &self,
-        Begin { source, begun_ms, seed, servers }: Begin<'a, impl ExactSizeIterator<Item = (&'a str, &'a [String])>>,
+        begin: Begin<'a, impl ExactSizeIterator<Item = (&'a str, &'a [String], CallForm)>>,
         out: &mut Encoder<Vec<u8>>,
     ) -> Encoded {
+        let Begin { source, begun_ms, seed, servers, surroundings } = begin;
         let Some([engine, limits]) = &self.parts else { return Err(encode::Error::message("there is no head")) };
+        let is_surrounded = *surroundings != Surroundings::default();
+        out.array(ITEMS + u64::from(is_surrounded))?;
         out.writer_mut().extend_from_slice(engine);
         out.str(source)?.u64(begun_ms)?.bytes(&seed)?;
         out.writer_mut().extend_from_slice(limits);
         out.array(servers.len() as u64)?;
-        for (name, globals) in servers {
-            out.array(2)?.str(name)?.array(globals.len() as u64)?;
+        for (name, globals, form) in servers {
+            let is_other = form != CallForm::default();
+            out.array(2 + u64::from(is_other))?.str(name)?.array(globals.len() as u64)?;
             for global in globals {
                 out.str(global)?;
             }
+            if is_other {
+                out.u8(form.bits())?;
+            }
+        }
+        if is_surrounded { surroundings.encode(out) } else { Ok(()) }
+    }
+}
+
+impl CallForm {
+    fn bits(self) -> u8 {
+        u8::from(self.positional) * POSITIONAL + u8::from(self.plain) * PLAIN
+    }
+
+    fn of(bits: u8) -> Result<Self, decode::Error> {
+        let form = Self { positional: bits & POSITIONAL != 0, plain: bits & PLAIN != 0 };
+        // One that says nothing is not written.
+        if form.bits() != bits || bits == 0 {
+            return Err(decode::Error::message(format!("an unknown way {bits} of calling a server's tools")));
+        }
+        Ok(form)
+    }
+}
+
+impl Surroundings {
+    /// The bytes of its texts.
+    pub(crate) fn bytes(&self) -> usize {
+        let functions = self.functions.iter().map(|each| each.name.len() + each.property.len() + FUNCTION_BYTES);
+        self.prelude.as_ref().map_or(0, String::len) + functions.sum::<usize>()
+    }
+
+    fn encode(&self, out: &mut Encoder<Vec<u8>>) -> Encoded {
+        text_or_null(out.array(4)?, self.prelude.as_deref())?;
+        out.bool(self.no_builtins)?.bool(self.extended_value)?.array(self.functions.len() as u64)?;
+        for GlobalFunction { name, server, property } in &self.functions {
+            out.array(3)?.str(name)?.u32(*server)?.str(property)?;
         }
         Ok(())
+    }
+
+    fn decode(input: &mut Decoder<'_>) -> Result<Self, decode::Error> {
+        known(input, 4)?;
+        let prelude = optional_text(input)?.map(str::to_owned);
+        let (no_builtins, extended_value) = (input.bool()?, input.bool()?);
+        let mut functions = Vec::new();
+        for _ in 0..at_most(length(input)?, MAX_FUNCTIONS, "functions")? {
+            known(input, 3)?;
+            let (name, server, property) = (input.str()?.to_owned(), input.u32()?, input.str()?.to_owned());
+            functions.push(GlobalFunction { name, server, property });
+        }
+        Ok(Self { prelude, functions, no_builtins, extended_value })
     }
 }
 
 impl Start {
-    /// Reads what follows the kind.
-    pub(crate) fn decode(input: &mut Decoder<'_>) -> Result<Self, decode::Error> {
+    /// Reads what follows the kind in an entry of so many items.
+    pub(crate) fn decode(input: &mut Decoder<'_>, items: u64) -> Result<Self, decode::Error> {
+        if items != ITEMS && items != ITEMS + 1 {
+            return Err(decode::Error::message(format!("a start has {items} items")));
+        }
         let component = digest(input)?;
         let wasmtime = input.str()?.to_owned();
         let source = input.str()?.to_owned();
@@ -126,15 +227,20 @@ impl Start {
         let limits = limits(input)?;
         let mut servers = Vec::new();
         for _ in 0..at_most(length(input)?, MAX_SERVERS, "servers")? {
-            known(input, 2)?;
+            let parts = length(input)?;
+            if parts != 2 && parts != 3 {
+                return Err(decode::Error::message(format!("a server has {parts} items")));
+            }
             let name = input.str()?.to_owned();
             let mut globals = Vec::new();
             for _ in 0..at_most(length(input)?, MAX_GLOBALS, "globals of a server")? {
                 globals.push(input.str()?.to_owned());
             }
-            servers.push(Server { name, globals });
+            let form = if parts == 3 { CallForm::of(input.u8()?)? } else { CallForm::default() };
+            servers.push(Server { name, globals, form });
         }
-        Ok(Self { engine: EngineId { component, wasmtime }, source, begun_ms, seed, limits, servers })
+        let surroundings = if items > ITEMS { Surroundings::decode(input)? } else { Surroundings::default() };
+        Ok(Self { engine: EngineId { component, wasmtime }, source, begun_ms, seed, limits, servers, surroundings })
     }
 }
 

@@ -2,8 +2,8 @@ use belljar_model::{ByteSize, Effect, Limits};
 use minicbor::Encoder;
 
 use crate::{
-    Answer, Cause, Clock, Digests, End, EngineId, Entry, Kept, Property, Question, ReadError, Recording, Remarks,
-    Server, Start, Writer,
+    Answer, CallForm, Cause, Clock, Digests, End, EngineId, Entry, GlobalFunction, Kept, Property, Question, ReadError,
+    Recording, Remarks, Server, Start, Surroundings, Writer,
     format::{self, HEADER, TRAILER, kind},
 };
 
@@ -14,7 +14,12 @@ fn start() -> Start {
         begun_ms: 1_790_000_000_000,
         seed: [3; 32],
         limits: Limits { max_calls: 12, ..Limits::default() },
-        servers: vec![Server { name: "a-b".to_owned(), globals: vec!["a-b".to_owned(), "a_b".to_owned()] }],
+        servers: vec![Server {
+            name: "a-b".to_owned(),
+            globals: vec!["a-b".to_owned(), "a_b".to_owned()],
+            form: CallForm::default(),
+        }],
+        surroundings: Surroundings::default(),
     }
 }
 
@@ -45,9 +50,43 @@ pub(crate) fn bytes() -> Vec<u8> {
     writer.timer(1, 20);
     writer.elapsed(1);
     writer.answer(0, Answer::Result("{}"), None);
-    writer.answer(2, Answer::Fault { message: "m", hint: None, is_refusal: true, denial: None }, Some(KEPT));
+    writer.answer(
+        2,
+        Answer::Fault { message: "m", hint: None, is_refusal: true, denial: None, name: None },
+        Some(KEPT),
+    );
     writer.unanswered(3, Some(KEPT));
     writer.end(end()).expect("there is room")
+}
+
+#[test]
+fn what_a_host_put_around_a_script_is_read_and_bounded() {
+    let form = CallForm { positional: true, plain: true };
+    let server = Server { name: "host".to_owned(), globals: Vec::new(), form };
+    let function = GlobalFunction { name: "f".to_owned(), server: 1, property: "g".to_owned() };
+    let surroundings = Surroundings {
+        prelude: Some("globalThis.a = 1\n".to_owned()),
+        functions: vec![function.clone()],
+        no_builtins: true,
+        extended_value: true,
+    };
+    let mut start = Start { surroundings, ..start() };
+    start.servers.push(server);
+    let written = |start: &Start| {
+        let mut writer = Writer::new(start, ByteSize::mib(4));
+        let name = Some("RangeError");
+        writer.answer(0, Answer::Fault { message: "m", hint: None, is_refusal: false, denial: None, name }, None);
+        writer.end(end()).expect("there is room")
+    };
+    let recording = Recording::read(written(&start)).expect("a recording");
+    assert_eq!(*recording.start(), start);
+    let Some(Entry::Answer { answer: Answer::Fault { name, .. }, .. }) = recording.entries().next() else {
+        panic!("{recording:?}")
+    };
+    assert_eq!(name, Some("RangeError"));
+    start.surroundings.functions = vec![function; 10_001];
+    let refused = Recording::read(written(&start)).expect_err("too many functions");
+    assert!(refused.to_string().contains("10001 functions"), "{refused}");
 }
 
 #[test]
@@ -73,7 +112,7 @@ fn what_was_written_is_read() {
         Entry::Answer { number: 0, answer: Answer::Result("{}"), kept: None },
         Entry::Answer {
             number: 2,
-            answer: Answer::Fault { message: "m", hint: None, is_refusal: true, denial: None },
+            answer: Answer::Fault { message: "m", hint: None, is_refusal: true, denial: None, name: None },
             kept: Some(KEPT),
         },
         Entry::Unanswered { number: 3, kept: Some(KEPT) },

@@ -4,7 +4,7 @@ use belljar_model::ByteSize;
 use minicbor::Encoder;
 
 use crate::{
-    Answer, Begin, Clock, End, Head, Kept, Question, Start,
+    Answer, Begin, CallForm, Clock, End, Head, Kept, Question, Start,
     entry::{Encoded, Property},
     format::{HEADER, MAGIC, TRAILER, VERSION, digest, kind},
 };
@@ -43,22 +43,24 @@ pub struct Full {
 impl Writer {
     /// A recording of at most `max` bytes, for a run that begins.
     pub fn new(start: &Start, max: ByteSize) -> Self {
-        let Start { engine, source, begun_ms, seed, limits, servers } = start;
-        let servers = servers.iter().map(|server| (server.name.as_str(), server.globals.as_slice()));
-        let begin = Begin { source, begun_ms: *begun_ms, seed: *seed, servers };
+        let Start { engine, source, begun_ms, seed, limits, servers, surroundings } = start;
+        let servers = servers.iter().map(|server| (server.name.as_str(), server.globals.as_slice(), server.form));
+        let begin = Begin { source, begun_ms: *begun_ms, seed: *seed, servers, surroundings };
         Self::begin(&Head::new(engine, limits), begin, max)
     }
 
     /// The same, from parts.
     pub fn begin<'a>(
         head: &Head,
-        begin: Begin<'a, impl ExactSizeIterator<Item = (&'a str, &'a [String])> + Clone>,
+        begin: Begin<'a, impl ExactSizeIterator<Item = (&'a str, &'a [String], CallForm)> + Clone>,
         max: ByteSize,
     ) -> Self {
         let text = |text: &str| text.len() + TEXT_BYTES;
-        let of_server =
-            |(name, globals): (&str, &[String])| text(name) + globals.iter().map(|global| text(global)).sum::<usize>();
-        let texts = head.bytes() + begin.source.len() + begin.servers.clone().map(of_server).sum::<usize>();
+        let of_server = |(name, globals, _): (&str, &[String], CallForm)| {
+            text(name) + globals.iter().map(|global| text(global)).sum::<usize>()
+        };
+        let around = begin.source.len() + begin.surroundings.bytes();
+        let texts = head.bytes() + around + begin.servers.clone().map(of_server).sum::<usize>();
         // A short run fits into the first allocation.
         let room = usize::try_from(max.as_u64()).unwrap_or(usize::MAX);
         let mut out = Vec::with_capacity((HEADER + texts + 3 * ENTRY_BYTES + TRAILER).min(room));
@@ -150,7 +152,9 @@ impl Writer {
     pub fn answer(&mut self, number: u64, answer: Answer<'_>, kept: Option<Kept<'_>>) {
         let texts = match answer {
             Answer::Result(text) => text.len(),
-            Answer::Fault { message, hint, .. } => message.len() + hint.map_or(0, str::len),
+            Answer::Fault { message, hint, denial, name, .. } => {
+                message.len() + [hint, denial, name].into_iter().flatten().map(str::len).sum::<usize>()
+            }
         };
         self.push(texts + error_bytes(kept), |out| {
             answer.encode(out.array(4)?.u8(kind::ANSWER)?.u64(number)?)?;

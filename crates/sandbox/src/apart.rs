@@ -12,7 +12,7 @@ use cap_std::fs::Dir;
 use futures::{FutureExt as _, future::BoxFuture};
 
 use crate::{
-    AnswerRoom, CallError, Divergence, GrantedTool, Recording, ReplayError, Tools, calls, divergence,
+    AnswerRoom, AnswerStyle, CallError, Divergence, GrantedTool, Recording, ReplayError, Tools, calls, divergence,
     holdings::{Held, Holdings, Place},
     overflow::{Overflow, Written},
     parking::Parking,
@@ -103,7 +103,7 @@ impl Keeper {
 pub fn call(
     tools: Arc<dyn Tools>,
     number: u64,
-    tool: GrantedTool,
+    (tool, answers): (GrantedTool, AnswerStyle),
     arguments: String,
     limits: &Limits,
     keeper: &Keeper,
@@ -133,7 +133,7 @@ pub fn call(
             Err(fault) => Err(fault),
         };
         let result = result.and_then(|result| calls::bounded(result, max_result));
-        let record = calls::record(&tool, &result, begun);
+        let record = calls::record(&tool, answers, &result, begun);
         // A refused call was never made. Until the refusal is delivered it counts as one that may
         // have taken effect, so it waits for no room: its text is short, and is not counted in a
         // sandbox either.
@@ -144,7 +144,7 @@ pub fn call(
             Ok(answer) => CallEnd { answer, record },
             Err(fault) => {
                 let result = Err(fault);
-                let record = calls::record(&tool, &result, begun);
+                let record = calls::record(&tool, answers, &result, begun);
                 CallEnd { answer: Answer::Here(AnswerInMemory { result, held: None }), record }
             }
         }
@@ -260,7 +260,7 @@ fn bytes(result: &Result<JsonText, CallError>) -> usize {
         Ok(text) => text.as_str().len(),
         Err(fault) => {
             let more = |text: &Option<String>| text.as_ref().map_or(0, String::len);
-            fault.message.len() + more(&fault.hint) + more(&fault.denial)
+            fault.message.len() + more(&fault.hint) + more(&fault.denial) + more(&fault.name)
         }
     }
 }

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use belljar_model::{CallRecord, JsonError, JsonText, says_error};
 
-use crate::{CallError, GrantedTool};
+use crate::{AnswerStyle, CallError, GrantedTool};
 
 /// Characters kept of a call's error in the outcome.
 pub(crate) const MAX_ERROR: usize = 300;
@@ -22,8 +22,13 @@ pub(crate) fn bounded(result: JsonText, max_result: u64) -> Result<JsonText, Cal
         .with_hint("ask the tool for less: a page, a range or fewer fields"))
 }
 
-/// The record of a call; `None` for one that was never made.
-pub(crate) fn record(tool: &GrantedTool, result: &Result<JsonText, CallError>, begun: Instant) -> Option<CallRecord> {
+/// The record of a call; `None` for one that was never made. `answers` is what the tool answers.
+pub(crate) fn record(
+    tool: &GrantedTool,
+    answers: AnswerStyle,
+    result: &Result<JsonText, CallError>,
+    begun: Instant,
+) -> Option<CallRecord> {
     // A lock is not a tool, and taking it is not a call.
     if tool.path.is_lock() {
         return None;
@@ -31,7 +36,9 @@ pub(crate) fn record(tool: &GrantedTool, result: &Result<JsonText, CallError>, b
     let error = match result {
         Err(fault) if fault.is_refusal => return None,
         Err(fault) => Some(fault.message.chars().take(MAX_ERROR).collect()),
-        Ok(result) => reported_error(result),
+        Ok(result) if answers == AnswerStyle::ToolResult => reported_error(result),
+        // A plain value says nothing about the call, whatever its members are called.
+        Ok(_) => None,
     };
     Some(CallRecord {
         server: tool.path.server().to_owned(),

@@ -1,9 +1,10 @@
 //! Converts what stopped a run to the error that its author reads.
 
-use belljar_model::{CallRecord, ErrorKind, LimitHit, LimitName, Limits, MissingTool, RunError};
+use belljar_model::{CallRecord, ErrorKind, LimitHit, LimitName, Limits, MissingTool, RunError, Thrown};
 use wasmtime::Trap;
 
 use crate::{
+    NameError,
     bindings::{Failure, FailureKind},
     calls::UNANSWERED,
     frame,
@@ -144,6 +145,17 @@ pub fn value_too_large(used: u64, limits: &Limits) -> RunError {
     limit(LimitHit { name: LimitName::MaxOutput, max: limits.max_output.as_u64(), used })
 }
 
+/// The error for a prelude that is too long.
+pub(crate) fn prelude_too_long(used: u64, max: u64) -> RunError {
+    RunError::new(ErrorKind::Usage, format!("the prelude has {used} bytes; the limit is {max}, as of a script"))
+        .with_hint("raise max_source, or define less in it")
+}
+
+/// The error for names that a host cannot give.
+pub(crate) fn of_names(error: &NameError) -> RunError {
+    RunError::new(ErrorKind::Usage, format!("the functions of this run cannot be defined: {error}"))
+}
+
 /// The error for a run that its caller cancelled.
 pub(crate) fn cancelled() -> RunError {
     RunError::new(ErrorKind::Cancelled, "the run was cancelled")
@@ -170,6 +182,8 @@ pub(crate) fn reported(failure: Failure, source: &str, limits: &Limits) -> RunEr
         FailureKind::Output => ErrorKind::Output,
     };
     let mut error = RunError::new(kind, bounded(failure.message));
+    error.thrown =
+        failure.thrown.map(|thrown| Box::new(Thrown { name: bounded(thrown.name), message: bounded(thrown.message) }));
     error.line = failure.line.filter(|line| *line > 0);
     error.column = failure.column.filter(|column| *column > 0);
     error.frame = error.line.and_then(|line| frame::frame(source, line, error.column.unwrap_or(1)));

@@ -20,6 +20,8 @@ mod inbox;
 mod journal;
 mod limiter;
 mod meter;
+mod names;
+mod namespace;
 mod options;
 mod overflow;
 mod parking;
@@ -46,14 +48,17 @@ pub use belljar_image::{CodeOrigin, Image, ImageError};
 #[cfg(feature = "embedded")]
 pub use belljar_image::{EMBEDDED_DIGESTS, EmbeddedDigests};
 pub use belljar_model::{
-    ByteSize, CallRecord, Denial, Effect, ErrorKind, JsonBounds, JsonError, JsonText, LimitHit, LimitName, Limits,
-    LimitsPatch, LogEntry, LogLevel, MissingTool, Outcome, Recorded, RunError, RunStep, ToolPath, Usage,
+    ByteSize, Bytes, BytesKind, CallRecord, Denial, Effect, ErrorKind, JsonBounds, JsonError, JsonText, LimitHit,
+    LimitName, Limits, LimitsPatch, LogEntry, LogLevel, MissingTool, Outcome, Recorded, RunError, RunStep, ScriptValue,
+    Thrown, ToolPath, Usage, ValueError,
 };
 pub use belljar_recording::{EngineId, ReadError, Recording};
 pub use cap_std::fs::Dir;
 pub use divergence::{Divergence, ReplayError};
 pub use failure::value_too_large;
 pub use futures::future::BoxFuture;
+pub use names::{MAX_NAME_BYTES, MAX_NAMES, NameError, check_globals, check_properties};
+pub use namespace::{AnswerStyle, CallStyle, Function, Namespace};
 pub use options::SandboxOptions;
 pub use parking::Parked;
 pub use plan::{Finding, KnownArguments, MAX_PLAN_BYTES, Objection, PlannedCall, PlannedCalls, Reach};
@@ -63,5 +68,5 @@ pub use request::{Run, RunRequest, Runner};
 pub use sandbox::{Sandbox, SandboxError};
 pub use serde_json::{self, Map, Value, json};
 pub use tool::{SchemaError, Tool};
-pub use tools::{CallError, Directory, GrantedTool, Namespace, Tools, Unavailable};
+pub use tools::{CallError, Directory, GrantedTool, Tools, Unavailable};
 pub use toolset::ToolSet;

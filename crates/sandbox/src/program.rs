@@ -3,12 +3,25 @@
 use std::time::Duration;
 
 use belljar_model::ByteSize;
+use belljar_recording::{GlobalFunction, Surroundings};
+
+use crate::Function;
 
 /// A script.
 #[derive(Debug, Clone)]
 pub struct Program {
     /// JavaScript or TypeScript, as its author wrote it.
     pub source: String,
+    /// JavaScript that runs before the script, and of which the script's author knows nothing: its
+    /// lines are not counted. It may give namespaces properties of its own, which hide tools of the
+    /// same name; when it has ended, they are frozen for the script.
+    pub prelude: Option<String>,
+    /// Whether the script finds belljar's own global, `tools`. Without it the name is free for a
+    /// namespace or a function.
+    pub builtins: bool,
+    /// Whether the value of the run is in extended JSON, as [`ScriptValue`](crate::ScriptValue)
+    /// reads it: with undefined and bytes. In plain JSON, undefined is null.
+    pub extended_value: bool,
     /// The client for which it runs. Clients take turns in the queue; runs without one count as one
     /// client.
     pub client: String,
@@ -47,12 +60,46 @@ impl Program {
     pub fn new(source: impl Into<String>) -> Self {
         Self {
             source: source.into(),
+            prelude: None,
+            builtins: true,
+            extended_value: false,
             client: String::new(),
             seed: None,
             order: None,
             max_recording: None,
             rest_after: None,
             only_plan: false,
+        }
+    }
+
+    /// The same script behind a prelude.
+    #[must_use]
+    pub fn with_prelude(mut self, prelude: impl Into<String>) -> Self {
+        self.prelude = Some(prelude.into());
+        self
+    }
+
+    /// The same script without belljar's own globals.
+    #[must_use]
+    pub fn without_builtins(mut self) -> Self {
+        self.builtins = false;
+        self
+    }
+
+    /// The same script, whose value is in extended JSON.
+    #[must_use]
+    pub fn with_extended_value(mut self) -> Self {
+        self.extended_value = true;
+        self
+    }
+
+    /// What stands around the script in a recording, with these global functions.
+    pub fn surroundings(&self, functions: &[Function]) -> Surroundings {
+        Surroundings {
+            prelude: self.prelude.clone(),
+            functions: functions.iter().map(GlobalFunction::from).collect(),
+            no_builtins: !self.builtins,
+            extended_value: self.extended_value,
         }
     }
 

@@ -81,8 +81,9 @@ impl Recorder {
         if let Some(writer) = &mut self.0 {
             let answer = match result {
                 Ok(text) => Answer::Result(text.as_str()),
-                Err(CallError { message, hint, is_refusal, denial }) => {
-                    Answer::Fault { message, hint: hint.as_deref(), is_refusal: *is_refusal, denial: denial.as_deref() }
+                Err(CallError { message, hint, is_refusal, denial, name }) => {
+                    let [hint, denial, name] = [hint, denial, name].map(Option::as_deref);
+                    Answer::Fault { message, hint, is_refusal: *is_refusal, denial, name }
                 }
             };
             writer.answer(number, answer, record.map(kept));

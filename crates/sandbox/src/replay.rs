@@ -349,9 +349,9 @@ pub(crate) fn result(answer: Answer<'_>) -> Result<JsonText, CallError> {
     match answer {
         Answer::Result(text) => JsonText::parse(text.to_owned(), &JsonBounds::with_bytes(text.len()))
             .map_err(|fault| CallError::new(format!("the recorded answer is not the result of a tool: {fault}"))),
-        Answer::Fault { message, hint, is_refusal, denial } => {
-            let (hint, denial) = (hint.map(str::to_owned), denial.map(str::to_owned));
-            Err(CallError { message: message.to_owned(), hint, is_refusal, denial })
+        Answer::Fault { message, hint, is_refusal, denial, name } => {
+            let [hint, denial, name] = [hint, denial, name].map(|text| text.map(str::to_owned));
+            Err(CallError { message: message.to_owned(), hint, is_refusal, denial, name })
         }
     }
 }

@@ -6,7 +6,7 @@ use belljar_model::{
     ErrorKind, JsonBounds, JsonError, JsonText, LimitHit, Limits, Outcome, RunError, RunStep, Usage, may_hold_media,
     text_exceeds,
 };
-use belljar_recording::Cause;
+use belljar_recording::{CallForm, Cause, GlobalFunction, Surroundings};
 use tokio::sync::Semaphore;
 use wasmtime::{Engine, Store, UpdateDeadline};
 
@@ -42,6 +42,7 @@ pub(crate) struct Host<'sandbox> {
 /// A script, and everything that its run needs.
 pub(crate) struct Script<'a> {
     pub(crate) source: &'a str,
+    pub(crate) surroundings: Surroundings,
     /// Whether only its calls are found.
     pub(crate) only_plan: bool,
     pub(crate) namespaces: Vec<Namespace>,
@@ -76,7 +77,8 @@ enum End {
 /// # Cancellation
 /// Dropping the future ends the run: the instance is gone, and its calls and timers are aborted.
 pub(crate) async fn run(host: &Host<'_>, script: Script<'_>, cancelled: impl Future<Output = ()>) -> Ended {
-    let Script { source, only_plan, namespaces, seed, order, limits, time, tools, tape, rest_after } = script;
+    let Script { source, surroundings, only_plan, namespaces, seed, order, limits, time, tools, tape, rest_after } =
+        script;
     let holdings = Holdings::new(limits.max_held.as_u64(), host.overflow.exists());
     let meter = Arc::new(Meter::new(time));
     let shared = Shared {
@@ -92,18 +94,18 @@ pub(crate) async fn run(host: &Host<'_>, script: Script<'_>, cancelled: impl Fut
     if matches!(&tape.stand_in, Some(StandIn::Replay(replay)) if replay.goes_on()) {
         shared.meter.begin_again();
     }
-    let namespaces: Vec<bindings::Namespace> = namespaces
-        .into_iter()
-        .map(|namespace| bindings::Namespace { server: namespace.server, globals: namespace.globals })
-        .collect();
-    let state = RunState::new(limits.clone(), tools.clone(), namespaces.len(), seed, &shared, tape);
+    let state = RunState::new(limits.clone(), tools.clone(), &namespaces, seed, &shared, tape);
     let mut store = match open_store(host.engine, state, limits, &shared) {
         Ok(store) => store,
         Err(error) => return Ended { outcome: Outcome::refused(internal(&error)), overdue: None, stand_in: None },
     };
     let request = bindings::Program {
         source: source.to_owned(),
-        namespaces,
+        prelude: surroundings.prelude,
+        namespaces: namespaces.into_iter().map(bindings::Namespace::from).collect(),
+        functions: surroundings.functions.into_iter().map(bindings::Function::from).collect(),
+        builtins: !surroundings.no_builtins,
+        extended_value: surroundings.extended_value,
         // The host decides which part of it is media.
         max_output: as_u32(limits.max_value_bytes()),
         max_arguments: as_u32(limits.max_arguments.as_u64()),
@@ -203,6 +205,19 @@ pub(crate) async fn run(host: &Host<'_>, script: Script<'_>, cancelled: impl Fut
     let state = store.data_mut();
     outcome.recording = state.recorder.end(cause, &outcome);
     Ended { outcome, overdue, stand_in: state.stand_in.take() }
+}
+
+impl From<Namespace> for bindings::Namespace {
+    fn from(namespace: Namespace) -> Self {
+        let CallForm { positional, plain } = namespace.form();
+        Self { server: namespace.server, globals: namespace.globals, positional, plain }
+    }
+}
+
+impl From<GlobalFunction> for bindings::Function {
+    fn from(GlobalFunction { name, server, property }: GlobalFunction) -> Self {
+        Self { name, namespace: server, property }
+    }
 }
 
 /// Notes the results of calls whose answers the script never got.

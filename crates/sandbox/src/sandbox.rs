@@ -8,7 +8,7 @@ use std::{
 
 use belljar_image::{CodeOrigin, Image, ImageError};
 use belljar_model::{ByteSize, ErrorKind, LimitHit, LimitName, Limits, Outcome, RunError, RunStep};
-use belljar_recording::{Begin, Cause, EngineId, Recording, Server, Start, Writer};
+use belljar_recording::{Begin, Cause, EngineId, Recording, Start, Surroundings, Writer};
 use cap_std::fs::Dir;
 use futures::{FutureExt as _, future::BoxFuture};
 use rand_chacha::{ChaCha12Rng, rand_core::SeedableRng as _};
@@ -20,6 +20,7 @@ use crate::{
     admission::{Admission, Slot},
     bindings, compared, divergence, failure,
     host::{self, RunState, Tape},
+    names,
     overflow::Overflow,
     pool,
     recorder::{LastHead, Recorder},
@@ -130,6 +131,10 @@ impl Sandbox {
         if used > max {
             return Outcome::refused(failure::limit(LimitHit { name: LimitName::MaxSource, max, used }));
         }
+        let surroundings = match surroundings(&program, &*tools, limits) {
+            Ok(surroundings) => surroundings,
+            Err(error) => return Outcome::refused(error),
+        };
         let reserved = reserved(limits, program.max_recording);
         let _slot = match self.admitted(&program.client, reserved, &*tools, &mut cancelled).await {
             Ok(slot) => slot,
@@ -138,12 +143,14 @@ impl Sandbox {
         let seed = program.seed.unwrap_or_else(|| ChaCha12Rng::from_os_rng().get_seed());
         let namespaces = tools.namespaces();
         let writer = program.max_recording.map(|max| {
-            let servers = namespaces.iter().map(|each| (each.server.as_str(), each.globals.as_slice()));
-            let begin = Begin { source: &program.source, begun_ms: since_1970(), seed, servers };
+            let servers = namespaces.iter().map(|each| (each.server.as_str(), each.globals.as_slice(), each.form()));
+            let source = program.source.as_str();
+            let begin = Begin { source, begun_ms: since_1970(), seed, servers, surroundings: &surroundings };
             Writer::begin(&self.last_head.of(&self.id, limits), begin, max)
         });
         let run = Script {
             source: &program.source,
+            surroundings,
             only_plan: program.only_plan,
             namespaces,
             seed,
@@ -187,8 +194,9 @@ impl Sandbox {
         let replay = Replay::new(recording.clone(), start.engine == self.id).for_going_on();
         let run = Script {
             source: &start.source,
+            surroundings: start.surroundings.clone(),
             only_plan: false,
-            namespaces: start.servers.iter().map(namespace).collect(),
+            namespaces: start.servers.iter().map(Namespace::from).collect(),
             seed: start.seed,
             order: None,
             limits: &limits,
@@ -319,8 +327,9 @@ impl Sandbox {
         let _running = self.ticker.running();
         let run = Script {
             source,
+            surroundings: start.surroundings.clone(),
             only_plan: false,
-            namespaces: start.servers.iter().map(namespace).collect(),
+            namespaces: start.servers.iter().map(Namespace::from).collect(),
             seed: start.seed,
             order: None,
             limits: &limits,
@@ -366,8 +375,17 @@ fn since_1970() -> u64 {
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
-fn namespace(server: &Server) -> Namespace {
-    Namespace { server: server.name.clone(), globals: server.globals.clone() }
+/// What stands around a script, if its host may put that there.
+fn surroundings(program: &Program, tools: &dyn Tools, limits: &Limits) -> Result<Surroundings, RunError> {
+    let max = limits.max_source.as_u64();
+    let used = program.prelude.as_ref().map_or(0, String::len) as u64;
+    if used > max {
+        return Err(failure::prelude_too_long(used, max));
+    }
+    let functions = tools.functions();
+    let names = functions.iter().map(|function| function.name.as_str());
+    names::check_globals(names, program.builtins).map_err(|error| failure::of_names(&error))?;
+    Ok(program.surroundings(&functions))
 }
 
 #[cfg(all(test, feature = "embedded"))]
@@ -404,12 +422,16 @@ mod tests {
             rest_after: None,
         };
         let tape = Tape { recorder: Recorder::new(None), stand_in: None };
-        let state = RunState::new(limits.clone(), Arc::new(ToolSet::new()), 0, [0; 32], &shared, tape);
+        let state = RunState::new(limits.clone(), Arc::new(ToolSet::new()), &[], [0; 32], &shared, tape);
         let mut store = run::open_store(&sandbox.engine, state, &limits, &shared).expect("a store");
         let instance = sandbox.interpreter.instantiate_async(&mut store).await.expect("an instance");
         let program = |source: &str| bindings::Program {
             source: source.to_owned(),
+            prelude: None,
             namespaces: Vec::new(),
+            functions: Vec::new(),
+            builtins: true,
+            extended_value: false,
             max_output: 100,
             max_arguments: 100,
             only_plan: false,

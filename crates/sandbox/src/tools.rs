@@ -7,6 +7,7 @@ use futures::future::BoxFuture;
 use serde_json::{Value, json};
 
 use crate::{
+    Function, Namespace,
     answer_room::AnswerRoom,
     plan::{Finding, PlannedCalls, Reach},
 };
@@ -27,7 +28,14 @@ pub trait Tools: Send + Sync + 'static {
     /// first looks, so a server may be started here.
     fn directory(&self, namespace: usize) -> BoxFuture<'_, Result<Arc<Directory>, Unavailable>>;
 
-    /// Calls a tool with a JSON object. The answer is an MCP `CallToolResult` as JSON.
+    /// The global functions, each a tool of a namespace. Called once, at the start. Their names are
+    /// checked then ([`check_globals`](crate::check_globals)).
+    fn functions(&self) -> Vec<Function> {
+        Vec::new()
+    }
+
+    /// Calls a tool with a JSON object. The answer is an MCP `CallToolResult` as JSON. (Namespaces
+    /// of another [`CallStyle`](crate::CallStyle) or [`AnswerStyle`](crate::AnswerStyle) differ.)
     ///
     /// An implementation ends a call that takes longer than `limit`; it may extend the limit when
     /// the call reports progress. The run's own timeout ends all calls.
@@ -187,15 +195,6 @@ fn entry(tool: &GrantedTool) -> Value {
     json!({ "path": tool.path, "effect": tool.effect })
 }
 
-/// A server as the script sees it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Namespace {
-    /// The server's name, as in a tool's path.
-    pub server: String,
-    /// The global variables that hold the namespace.
-    pub globals: Vec<String>,
-}
-
 /// The properties of a namespace, each a tool.
 #[derive(Debug, Default)]
 pub struct Directory {
@@ -280,12 +279,15 @@ pub struct CallError {
     /// The verdict of the owner's rules, if they deny it: a JSON object with `verdict`, `rule` and
     /// `why`. The script gets a `PolicyError` with these.
     pub denial: Option<String>,
+    /// The name of the error that the script gets, in a namespace of plain answers. It is
+    /// `ToolError` if there is none.
+    pub name: Option<String>,
 }
 
 impl CallError {
     /// A fault without a hint.
     pub fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into(), hint: None, is_refusal: false, denial: None }
+        Self { message: message.into(), hint: None, is_refusal: false, denial: None, name: None }
     }
 
     /// A call that was not made, because its arguments do not fit the tool's schema.
@@ -303,6 +305,12 @@ impl CallError {
     #[must_use]
     pub fn with_hint(self, hint: impl Into<String>) -> Self {
         Self { hint: Some(hint.into()), ..self }
+    }
+
+    /// The same fault under another name than `ToolError`.
+    #[must_use]
+    pub fn with_name(self, name: impl Into<String>) -> Self {
+        Self { name: Some(name.into()), ..self }
     }
 
     /// No answer came within `limit`.

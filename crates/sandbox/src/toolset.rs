@@ -106,10 +106,8 @@ fn directory(server: &ServerCatalog) -> Directory {
 impl Tools for ToolSet {
     fn namespaces(&self) -> Vec<Namespace> {
         let names: Vec<&str> = self.servers.iter().map(|server| server.name.as_str()).collect();
-        let namespace = |names: belljar_catalog::Names| Namespace {
-            server: names.exact().to_owned(),
-            globals: names.bound().map(str::to_owned).collect(),
-        };
+        let namespace =
+            |names: belljar_catalog::Names| Namespace::new(names.exact(), names.bound().map(str::to_owned).collect());
         namespaces(&names).into_iter().map(namespace).collect()
     }
 

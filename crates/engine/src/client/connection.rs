@@ -162,20 +162,21 @@ impl Connection {
         patience: Duration,
         cancelled: impl Future<Output = ()>,
     ) -> Option<Outcome> {
-        let namespaces = tools.namespaces();
+        let (namespaces, functions) = (tools.namespaces(), tools.functions());
         let (limits_of_run, max_recording) = (limits.clone(), program.max_recording);
         let is_watched = tools.is_watched();
         let terms = Terms {
             limits: limits_of_run,
             tools,
-            namespaces: namespaces.len(),
+            namespaces: namespaces.iter().map(|each| each.answers).collect(),
             keeper,
             max_recording,
             is_replay: false,
             is_watched,
         };
-        let frame = |number| to_worker::run(number, program, limits, &namespaces, is_watched);
-        let carried = self.carry(terms, program.source.len(), frame, patience, cancelled).await?;
+        let frame = |number| to_worker::run(number, program, limits, (&namespaces, &functions), is_watched);
+        let texts = program.source.len() + program.prelude.as_ref().map_or(0, String::len);
+        let carried = self.carry(terms, texts, frame, patience, cancelled).await?;
         let Carried { run, told, guard: _guard } = match carried {
             Ok(carried) => carried,
             Err(refused) => return Some(Outcome::refused(refused)),
@@ -194,6 +195,7 @@ impl Connection {
                         program,
                         limits,
                         namespaces: &namespaces,
+                        functions: &functions,
                         directories: &directories,
                         calls: &calls,
                         outcome: &outcome,
@@ -232,7 +234,7 @@ impl Connection {
         let terms = Terms {
             limits: limits.clone(),
             tools: Arc::new(ToolSet::new()),
-            namespaces: 0,
+            namespaces: Vec::new(),
             keeper: Keeper::new(limits.max_held, None),
             max_recording: None,
             is_replay: true,

@@ -13,7 +13,7 @@ use belljar_model::{
     ByteSize, CallRecord, Effect, ErrorKind, JsonText, LimitHit, LimitName, Limits, LimitsPatch, LogLevel, Outcome,
     RunStep,
 };
-use belljar_recording::{Cause, Digests, End, EngineId, Recording, Start, Writer as Recorder};
+use belljar_recording::{Cause, Digests, End, EngineId, Recording, Start, Surroundings, Writer as Recorder};
 use belljar_sandbox::{
     CallError, Directory, GrantedTool, Namespace, Program, ReplayError, SandboxOptions, ToolSet, Tools, Unavailable,
     apart::Keeper,
@@ -243,6 +243,7 @@ fn recording() -> Recording {
         seed: [2; 32],
         limits: Limits::default(),
         servers: Vec::new(),
+        surroundings: Surroundings::default(),
     };
     let end = End { cause: Cause::Script, fuel: 0, digests: Digests::of(&result, &logs, &calls) };
     let bytes = Recorder::new(&start, ByteSize::mib(1)).end(end).expect("there is room");

@@ -9,13 +9,14 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use belljar_model::{ByteSize, CallRecord, Limits, Outcome, Recorded};
 use belljar_recording::{Digests, End, Entry, Kept, Property, Recording, Server, Writer};
-use belljar_sandbox::{Directory, GrantedTool, Namespace, Program};
+use belljar_sandbox::{Directory, Function, GrantedTool, Namespace, Program};
 
 /// What is known here of a run that the process recorded.
 pub(super) struct Known<'a> {
     pub(super) program: &'a Program,
     pub(super) limits: &'a Limits,
     pub(super) namespaces: &'a [Namespace],
+    pub(super) functions: &'a [Function],
     pub(super) directories: &'a [Option<Arc<Directory>>],
     /// The calls of the outcome, with their numbers, in the outcome's order.
     pub(super) calls: &'a [(u64, CallRecord)],
@@ -45,13 +46,15 @@ impl Known<'_> {
 
     fn rewritten(&self, recording: &Recording, max: ByteSize) -> Result<Recorded, Foreign> {
         let start = recording.start();
-        let server =
-            |namespace: &Namespace| Server { name: namespace.server.clone(), globals: namespace.globals.clone() };
         if start.source != self.program.source || self.program.seed.is_some_and(|seed| seed != start.seed) {
             return Err(Foreign("the script or its seed"));
         }
-        if start.limits != *self.limits || start.servers != self.namespaces.iter().map(server).collect::<Vec<_>>() {
+        if start.limits != *self.limits || start.servers != self.namespaces.iter().map(Server::from).collect::<Vec<_>>()
+        {
             return Err(Foreign("the limits or the servers"));
+        }
+        if start.surroundings != self.program.surroundings(self.functions) {
+            return Err(Foreign("what stood around the script"));
         }
         let calls: BTreeMap<u64, &CallRecord> = self.calls.iter().map(|(number, call)| (*number, call)).collect();
         let kept = |number: &u64| calls.get(number).map(|call| kept_of(call));
@@ -118,7 +121,7 @@ fn kept_of(call: &CallRecord) -> Kept<'_> {
 #[cfg(test)]
 mod tests {
     use belljar_model::{Effect, JsonText, RunError, ToolPath, Usage};
-    use belljar_recording::{Answer, Cause, EngineId, Start};
+    use belljar_recording::{Answer, CallForm, Cause, EngineId, Start, Surroundings};
 
     use super::*;
 
@@ -132,7 +135,8 @@ mod tests {
             begun_ms: 1,
             seed: [2; 32],
             limits: Limits::default(),
-            servers: vec![Server { name: "a".to_owned(), globals: vec!["a".to_owned()] }],
+            servers: vec![Server { name: "a".to_owned(), globals: vec!["a".to_owned()], form: CallForm::default() }],
+            surroundings: Surroundings::default(),
         };
         let mut writer = Writer::new(&start, MAX);
         let place = Property { name: "read", server: "0", tool: "0", effect: Effect::External };
@@ -164,7 +168,8 @@ mod tests {
         let known = Known {
             program: &Program::new("x"),
             limits: &Limits::default(),
-            namespaces: &[Namespace { server: "a".to_owned(), globals: vec!["a".to_owned()] }],
+            namespaces: &[Namespace::new("a", vec!["a".to_owned()])],
+            functions: &[],
             directories: &[Some(Arc::new(directory))],
             calls: &[(0, call)],
             outcome: &outcome,

@@ -16,7 +16,7 @@ use std::{
 
 use belljar_model::{ByteSize, CallRecord, JsonText, Limits, Outcome, Recorded};
 use belljar_sandbox::{
-    Directory, GrantedTool, PlannedCalls, Tools,
+    AnswerStyle, Directory, GrantedTool, PlannedCalls, Tools,
     apart::{self, Answer, Keeper},
 };
 use futures::FutureExt as _;
@@ -51,7 +51,8 @@ pub(crate) struct Run {
 pub(crate) struct Terms {
     pub(crate) limits: Limits,
     pub(crate) tools: Arc<dyn Tools>,
-    pub(crate) namespaces: usize,
+    /// What the tools of each namespace answer.
+    pub(crate) namespaces: Vec<AnswerStyle>,
     /// Counts the arguments of its calls, their answers and their records.
     pub(crate) keeper: Keeper,
     pub(crate) max_recording: Option<ByteSize>,
@@ -109,7 +110,7 @@ impl Run {
     ) -> (Arc<Self>, oneshot::Receiver<Result<Outcome, Lost>>) {
         let (ending, ended) = oneshot::channel();
         let state = RunState {
-            directories: vec![None; terms.namespaces],
+            directories: vec![None; terms.namespaces.len()],
             is_asking: false,
             next: 0,
             begun: 0,
@@ -245,6 +246,7 @@ impl Run {
             state.open.insert(number, open);
             tool
         };
+        let answers = self.terms.namespaces.get(call.namespace as usize).copied().unwrap_or_default();
         self.terms.keeper.hold_arguments(call.arguments.len() as u64);
         let (outbox, of_run) = (self.outbox.clone(), self.number);
         let parked = move |is_parked| outbox.send(to_worker::parked(of_run, number, is_parked));
@@ -255,7 +257,7 @@ impl Run {
                 let called = apart::call(
                     run.terms.tools.clone(),
                     number,
-                    tool,
+                    (tool, answers),
                     call.arguments,
                     &run.terms.limits,
                     &run.terms.keeper,
@@ -268,7 +270,7 @@ impl Run {
         }
         // Many tools can answer at once, or only need to send a request.
         let Terms { tools, limits, keeper, .. } = &self.terms;
-        let mut called = apart::call(tools.clone(), number, tool, call.arguments, limits, keeper, parked);
+        let mut called = apart::call(tools.clone(), number, (tool, answers), call.arguments, limits, keeper, parked);
         match called.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(end) => self.deliver(number, end),
             Poll::Pending => {

@@ -13,7 +13,7 @@ use std::{
 };
 
 use belljar_model::{ByteSize, Effect, ErrorKind, JsonText, Usage};
-use belljar_sandbox::{ToolSet, Tools};
+use belljar_sandbox::{AnswerStyle, ToolSet, Tools};
 use serde_json::json;
 use tokio::{
     io::{AsyncRead, AsyncWriteExt as _, ReadBuf},
@@ -509,8 +509,15 @@ async fn a_call_that_comes_while_its_run_is_dropped_is_not_made() {
     let tools = Arc::new(ToolSet::new().with("a", "count", Effect::External, count));
     let keeper = Keeper::new(Limits::default().max_held, None);
     let limits = Limits::default();
-    let terms =
-        Terms { limits, tools, namespaces: 1, keeper, max_recording: None, is_replay: false, is_watched: false };
+    let terms = Terms {
+        limits,
+        tools,
+        namespaces: vec![AnswerStyle::default()],
+        keeper,
+        max_recording: None,
+        is_replay: false,
+        is_watched: false,
+    };
     let (run, _ended) = Run::new(1, terms, outbox);
     let body = |frame: &[u8]| frame[HEADER_BYTES..].to_vec();
     run.take(from_worker::DIRECTORY, &body(&ask(0))).expect("it may ask");

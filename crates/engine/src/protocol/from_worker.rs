@@ -2,7 +2,7 @@
 
 use belljar_model::{
     ErrorKind, JsonBounds, JsonText, LimitHit, LimitName, Limits, LogEntry, LogLevel, MissingTool, Outcome, Recorded,
-    RunError, RunStep, Usage, text_exceeds,
+    RunError, RunStep, Thrown, Usage, text_exceeds,
 };
 
 use super::{
@@ -298,6 +298,7 @@ fn write_error<'writer>(body: &'writer mut Writer, error: &RunError) -> &'writer
     let RunError {
         kind,
         message,
+        thrown,
         line,
         column,
         frame,
@@ -318,6 +319,9 @@ fn write_error<'writer>(body: &'writer mut Writer, error: &RunError) -> &'writer
     for text in [frame, stack, hint] {
         body.option_text(text.as_deref());
     }
+    body.option(thrown.as_deref(), |writer, Thrown { name, message }| {
+        writer.text(name).text(message);
+    });
     body.option(missing.as_deref(), |writer, MissingTool { server, tool, near }| {
         writer.text(server).text(tool).option_text(near.as_deref());
     });
@@ -338,6 +342,10 @@ fn read_error(reader: &mut Reader<'_>) -> Result<RunError, Malformed> {
     error.frame = reader.option_text(MAX_ERROR_TEXT)?;
     error.stack = reader.option_text(MAX_ERROR_TEXT)?;
     error.hint = reader.option_text(MAX_ERROR_TEXT)?;
+    error.thrown = reader.option(|reader| {
+        let (name, message) = (reader.text(MAX_ERROR_TEXT)?.to_owned(), reader.text(MAX_ERROR_TEXT)?.to_owned());
+        Ok(Box::new(Thrown { name, message }))
+    })?;
     error.missing = reader.option(|reader| {
         let (server, tool) = (reader.text(MAX_ERROR_TEXT)?.to_owned(), reader.text(MAX_ERROR_TEXT)?.to_owned());
         Ok(Box::new(MissingTool { server, tool, near: reader.option_text(MAX_ERROR_TEXT)? }))
@@ -382,6 +390,7 @@ mod tests {
         error = error.with_retry_after(Duration::from_millis(5));
         error.missing =
             Some(Box::new(MissingTool { server: "fs".into(), tool: "red".into(), near: Some("read".into()) }));
+        error.thrown = Some(Box::new(Thrown { name: "TypeError".into(), message: "m".into() }));
         (error.line, error.column, error.stack, error.frame) = (Some(1), Some(2), Some("s".into()), Some("f".into()));
         for result in [Ok(JsonText::from_value(&serde_json::json!({"a": [1]}))), Err(error)] {
             let outcome_sent = sent(result);

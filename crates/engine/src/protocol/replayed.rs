@@ -4,7 +4,7 @@
 //! recording may come from anywhere, with texts of any length: the process cuts them in its report,
 //! so that no recording makes it break a rule.
 
-use belljar_model::{CallRecord, Effect, ErrorKind, MissingTool, Outcome, RunError};
+use belljar_model::{CallRecord, Effect, ErrorKind, MissingTool, Outcome, RunError, Thrown};
 use belljar_sandbox::ReplayError;
 
 use super::{
@@ -135,6 +135,10 @@ pub(crate) fn parse(body: &[u8], max_calls: u64) -> Result<Replayed, Malformed> 
 fn cut_error(error: RunError) -> RunError {
     RunError {
         message: cut(error.message),
+        thrown: error.thrown.map(|thrown| {
+            let Thrown { name, message } = *thrown;
+            Box::new(Thrown { name: cut(name), message: cut(message) })
+        }),
         frame: error.frame.map(cut),
         stack: error.stack.map(cut),
         hint: error.hint.map(cut),

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use belljar_model::{ByteSize, JsonText, Limits, LimitsPatch, MAX_DURATION};
-use belljar_sandbox::{CallError, Namespace, Program, SandboxOptions};
+use belljar_sandbox::{AnswerStyle, CallError, CallStyle, Function, Namespace, Program, SandboxOptions};
 
 use super::{
     Malformed,
@@ -64,13 +64,22 @@ pub(crate) struct Begin {
     pub(crate) program: Program,
     pub(crate) limits: Limits,
     pub(crate) namespaces: Vec<Namespace>,
+    pub(crate) functions: Vec<Function>,
     /// Whether its steps are reported.
     pub(crate) is_watched: bool,
 }
 
-pub(crate) fn run(run: u64, program: &Program, limits: &Limits, namespaces: &[Namespace], is_watched: bool) -> Vec<u8> {
-    let mut body = Writer::frame(RUN, run, program.source.len() + 1024);
+pub(crate) fn run(
+    run: u64,
+    program: &Program,
+    limits: &Limits,
+    (namespaces, functions): (&[Namespace], &[Function]),
+    is_watched: bool,
+) -> Vec<u8> {
+    let texts = program.source.len() + program.prelude.as_ref().map_or(0, String::len);
+    let mut body = Writer::frame(RUN, run, texts + 1024);
     body.text(&program.source).text(&program.client);
+    body.option_text(program.prelude.as_deref()).flag(program.builtins).flag(program.extended_value);
     body.option(program.seed, |writer, seed| {
         writer.raw(&seed);
     });
@@ -83,11 +92,16 @@ pub(crate) fn run(run: u64, program: &Program, limits: &Limits, namespaces: &[Na
     body.flag(program.only_plan);
     body.text(&as_json(limits));
     body.u64(namespaces.len() as u64);
-    for Namespace { server, globals } in namespaces {
+    for Namespace { server, globals, style, answers } in namespaces {
         body.text(server).u64(globals.len() as u64);
         for global in globals {
             body.text(global);
         }
+        body.flag(*style == CallStyle::Positional).flag(*answers == AnswerStyle::Plain);
+    }
+    body.u64(functions.len() as u64);
+    for Function { name, namespace, property } in functions {
+        body.text(name).u64(*namespace as u64).text(property);
     }
     body.flag(is_watched);
     body.finish_frame()
@@ -97,6 +111,8 @@ pub(crate) fn parse_run(body: &[u8]) -> Result<Begin, Malformed> {
     let mut reader = Reader::new(body);
     let source = reader.any_text()?;
     let client = reader.any_text()?;
+    let prelude = reader.option_text(u64::MAX)?;
+    let (builtins, extended_value) = (reader.flag()?, reader.flag()?);
     let seed = reader.option(|reader| reader.raw(32)?.try_into().map_err(|_| Malformed::Short))?;
     let order = reader.option(|reader| reader.numbers(u64::MAX))?;
     let max_recording = reader.option(Reader::u64)?.map(ByteSize::b);
@@ -109,12 +125,31 @@ pub(crate) fn parse_run(body: &[u8]) -> Result<Begin, Malformed> {
         for _ in 0..reader.u64()? {
             globals.push(reader.any_text()?);
         }
-        namespaces.push(Namespace { server, globals });
+        let style = if reader.flag()? { CallStyle::Positional } else { CallStyle::Object };
+        let answers = if reader.flag()? { AnswerStyle::Plain } else { AnswerStyle::ToolResult };
+        namespaces.push(Namespace { server, globals, style, answers });
+    }
+    let mut functions = Vec::new();
+    for _ in 0..reader.u64()? {
+        let name = reader.any_text()?;
+        let namespace = usize::try_from(reader.u64()?).map_err(|_| Malformed::Limit)?;
+        functions.push(Function { name, namespace, property: reader.any_text()? });
     }
     let is_watched = reader.flag()?;
     reader.end()?;
-    let program = Program { source, client, seed, order, max_recording, rest_after: None, only_plan };
-    Ok(Begin { program, limits, namespaces, is_watched })
+    let program = Program {
+        source,
+        prelude,
+        builtins,
+        extended_value,
+        client,
+        seed,
+        order,
+        max_recording,
+        rest_after: None,
+        only_plan,
+    };
+    Ok(Begin { program, limits, namespaces, functions, is_watched })
 }
 
 /// A patch that sets each limit: its JSON has the limits' own names, so that none can be confused
@@ -191,7 +226,8 @@ pub(crate) fn call_answer(run: u64, number: u64, answer: &Result<JsonText, CallE
             .text(&fault.message)
             .option_text(fault.hint.as_deref())
             .flag(fault.is_refusal)
-            .option_text(fault.denial.as_deref()),
+            .option_text(fault.denial.as_deref())
+            .option_text(fault.name.as_deref()),
     };
     frame.finish_frame()
 }
@@ -251,6 +287,7 @@ pub(crate) fn parse_call_answer(body: &[u8]) -> Result<(u64, CallAnswer), Malfor
             hint: reader.option_text(u64::MAX)?,
             is_refusal: reader.flag()?,
             denial: reader.option_text(u64::MAX)?,
+            name: reader.option_text(u64::MAX)?,
         })
     };
     reader.end()?;
@@ -269,6 +306,9 @@ mod tests {
     #[test]
     fn a_run_arrives_as_it_was_sent() {
         let program = Program::new("return 1")
+            .with_prelude("globalThis.a = 1")
+            .without_builtins()
+            .with_extended_value()
             .with_client("c")
             .with_seed([7; 32])
             .with_order(vec![3, 1, 2])
@@ -281,12 +321,18 @@ mod tests {
             max_calls: 3,
             ..Limits::default()
         };
-        let namespaces = [Namespace { server: "a-b".into(), globals: vec!["a-b".into(), "a_b".into()] }];
-        let arrived = parse_run(body(&run(5, &program, &limits, &namespaces, true))).expect("a run");
+        let object = Namespace::new("a-b", vec!["a-b".into(), "a_b".into()]);
+        let (style, answers) = (CallStyle::Positional, AnswerStyle::Plain);
+        let namespaces = [object, Namespace { style, answers, ..Namespace::new("c", Vec::new()) }];
+        let functions = [Function { name: "f".into(), namespace: 1, property: "g".into() }];
+        let sent = run(5, &program, &limits, (&namespaces, &functions), true);
+        let arrived = parse_run(body(&sent)).expect("a run");
+        assert_eq!(arrived.functions, functions);
         assert_eq!((arrived.limits, arrived.is_watched), (limits, true));
         assert_eq!(arrived.namespaces, namespaces);
-        let Program { source, client, seed, order, max_recording, rest_after: _, only_plan } = arrived.program;
-        assert!(only_plan);
+        let Program { source, client, seed, order, max_recording, rest_after: _, only_plan, .. } = arrived.program;
+        assert!(only_plan && !arrived.program.builtins && arrived.program.extended_value);
+        assert_eq!(arrived.program.prelude.as_deref(), Some("globalThis.a = 1"));
         assert_eq!((source.as_str(), client.as_str()), ("return 1", "c"));
         assert_eq!((seed, order), (Some([7; 32]), Some(vec![3, 1, 2])));
         assert_eq!(max_recording, Some(ByteSize::mib(3)));
@@ -306,11 +352,11 @@ mod tests {
         let options = SandboxOptions { max_live: 3, queue_timeout: Duration::from_millis(7), ..Default::default() };
         assert_eq!(parse_hello(body(&hello(&options))), Ok(options));
         assert_eq!(parse_answer(body(&answer(1, Err("no")))), Ok(Err("no".to_owned())));
-        let fault = CallError::refused("no").with_hint("yes");
+        let fault = CallError::refused("no").with_hint("yes").with_name("RangeError");
         let (number, arrived) = parse_call_answer(body(&call_answer(1, 9, &Err(fault)))).expect("an answer");
         let arrived = arrived.expect_err("a fault");
         assert_eq!((number, arrived.message.as_str(), arrived.is_refusal), (9, "no", true));
-        assert_eq!(arrived.hint.as_deref(), Some("yes"));
+        assert_eq!((arrived.hint.as_deref(), arrived.name.as_deref()), (Some("yes"), Some("RangeError")));
         assert_eq!(parse_answer_waits(body(&answer_waits(1, 9, 17))), Ok((9, 17)));
         assert_eq!(parse_parked(body(&parked(1, 9, true))), Ok((9, true)));
         assert_eq!(parse_watch(body(&watch(1, true))), Ok(true));

@@ -103,9 +103,9 @@ pub(super) async fn serve(
 }
 
 fn begin(run: u64, body: &[u8], known: &Known, sandbox: &Arc<Sandbox>, outbox: &Arc<Outbox>) -> io::Result<()> {
-    let to_worker::Begin { program, limits, namespaces, is_watched } =
+    let to_worker::Begin { program, limits, namespaces, functions, is_watched } =
         to_worker::parse_run(body).map_err(io::Error::other)?;
-    let tools = Arc::new(FarTools::new(run, namespaces, outbox.clone(), is_watched));
+    let tools = Arc::new(FarTools::new(run, (namespaces, functions), outbox.clone(), is_watched));
     let (cancel, cancelled) = oneshot::channel();
     lock(known).insert(run, Entry { tools: tools.clone(), cancel: Some(cancel), task: None });
     let (sandbox, of_task, outbox) = (sandbox.clone(), known.clone(), outbox.clone());
@@ -135,7 +135,7 @@ fn begin(run: u64, body: &[u8], known: &Known, sandbox: &Arc<Sandbox>, outbox: &
 
 /// Begins a replay, which calls nothing and asks nothing. It ends by itself, or is dropped.
 fn begin_replay(run: u64, body: Vec<u8>, known: &Known, sandbox: &Arc<Sandbox>, outbox: &Arc<Outbox>) {
-    let tools = Arc::new(FarTools::new(run, Vec::new(), outbox.clone(), false));
+    let tools = Arc::new(FarTools::new(run, Default::default(), outbox.clone(), false));
     lock(known).insert(run, Entry { tools, cancel: None, task: None });
     let (sandbox, of_task, outbox) = (sandbox.clone(), known.clone(), outbox.clone());
     let task = tokio::spawn(async move {

@@ -14,7 +14,8 @@ use std::{
 
 use belljar_model::{Effect, JsonBounds, JsonText, RunStep, ToolPath};
 use belljar_sandbox::{
-    AnswerRoom, CallError, Directory, Finding, GrantedTool, Namespace, Parked, PlannedCalls, Tools, Unavailable,
+    AnswerRoom, CallError, Directory, Finding, Function, GrantedTool, Namespace, Parked, PlannedCalls, Tools,
+    Unavailable,
 };
 use futures::{FutureExt as _, future::BoxFuture};
 use parking_lot::Mutex;
@@ -29,6 +30,7 @@ use crate::protocol::{
 /// Forwards a run's questions and calls to the gateway.
 pub(super) struct FarTools {
     namespaces: Vec<Namespace>,
+    functions: Vec<Function>,
     link: Arc<Link>,
 }
 
@@ -63,9 +65,15 @@ enum Told {
 }
 
 impl FarTools {
-    pub(super) fn new(run: u64, namespaces: Vec<Namespace>, outbox: Arc<Outbox>, is_watched: bool) -> Self {
+    pub(super) fn new(
+        run: u64,
+        (namespaces, functions): (Vec<Namespace>, Vec<Function>),
+        outbox: Arc<Outbox>,
+        is_watched: bool,
+    ) -> Self {
         let (waiting, is_watched) = (Mutex::default(), AtomicBool::new(is_watched));
-        Self { namespaces, link: Arc::new(Link { run, outbox, waiting, is_watched, handed_over: AtomicU64::new(0) }) }
+        let link = Arc::new(Link { run, outbox, waiting, is_watched, handed_over: AtomicU64::new(0) });
+        Self { namespaces, functions, link }
     }
 
     /// Notes whether the run has listeners.
@@ -210,6 +218,10 @@ impl Tools for FarTools {
 
     fn namespaces(&self) -> Vec<Namespace> {
         self.namespaces.clone()
+    }
+
+    fn functions(&self) -> Vec<Function> {
+        self.functions.clone()
     }
 
     fn directory(&self, namespace: usize) -> BoxFuture<'_, Result<Arc<Directory>, Unavailable>> {

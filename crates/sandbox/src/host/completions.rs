@@ -131,8 +131,8 @@ impl RunState {
 fn event(result: Result<JsonText, CallError>) -> Event {
     match result {
         Ok(text) => Event::Answer(JsonText::into_string(text)),
-        Err(CallError { message, hint, is_refusal, denial }) => {
-            Event::Fault(WitCallError { message, hint, refused: is_refusal, denied: denial })
+        Err(CallError { message, hint, is_refusal, denial, name }) => {
+            Event::Fault(WitCallError { message, hint, refused: is_refusal, denied: denial, name })
         }
     }
 }

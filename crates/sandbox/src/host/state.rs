@@ -1,6 +1,6 @@
 //! The state of one run behind the imports.
 
-use std::sync::Arc;
+use std::{collections::HashSet, sync::Arc};
 
 use belljar_model::{LimitHit, LimitName, Limits};
 use rand_chacha::{ChaCha12Rng, rand_core::SeedableRng as _};
@@ -9,9 +9,9 @@ use wasmtime::component::{HasData, ResourceTable};
 
 use super::stderr::Stderr;
 use crate::{
-    Directory, Tools, holdings::Holdings, inbox::Inbox, journal::Journal, limiter::MemoryLimiter, meter::Meter,
-    overflow::Overflow, parking::Parking, place::Place, recorder::Recorder, rest::RestAfter, stand_in::StandIn,
-    turn::Turn,
+    AnswerStyle, Directory, GrantedTool, Namespace, Tools, holdings::Holdings, inbox::Inbox, journal::Journal,
+    limiter::MemoryLimiter, meter::Meter, overflow::Overflow, parking::Parking, place::Place, recorder::Recorder,
+    rest::RestAfter, stand_in::StandIn, turn::Turn,
 };
 
 /// Handles that the guest may hold at once. A tool has one handle, whatever the number of its
@@ -28,6 +28,8 @@ pub(crate) struct RunState {
     pub(super) tools: Arc<dyn Tools>,
     /// The directories that the guest has received, by the namespace's number.
     pub(super) directories: Vec<Option<Result<Arc<Directory>, String>>>,
+    /// The servers whose tools answer with plain values.
+    plain_servers: HashSet<String>,
     pub(super) handles: ResourceTable,
     /// Calls under way; aborted when the run ends.
     pub(super) tasks: JoinSet<()>,
@@ -82,7 +84,7 @@ impl RunState {
     pub(crate) fn new(
         limits: Limits,
         tools: Arc<dyn Tools>,
-        namespaces: usize,
+        namespaces: &[Namespace],
         seed: [u8; 32],
         shared: &Shared,
         tape: Tape,
@@ -92,7 +94,12 @@ impl RunState {
         Self {
             limiter: MemoryLimiter::new(limits.memory.as_u64()),
             tools,
-            directories: vec![None; namespaces],
+            directories: vec![None; namespaces.len()],
+            plain_servers: namespaces
+                .iter()
+                .filter(|each| each.answers == AnswerStyle::Plain)
+                .map(|each| each.server.clone())
+                .collect(),
             handles,
             tasks: JoinSet::new(),
             calls: 0,
@@ -123,6 +130,11 @@ impl RunState {
     pub(crate) fn place(&self) -> Option<Place> {
         let of_call = if self.is_waiting { self.journal.first_open_place() } else { None };
         of_call.or(self.last_place)
+    }
+
+    /// What a tool answers.
+    pub(super) fn answers_of(&self, tool: &GrantedTool) -> AnswerStyle {
+        if self.plain_servers.contains(tool.path.server()) { AnswerStyle::Plain } else { AnswerStyle::ToolResult }
     }
 
     /// Ends the run because of a limit. The script cannot catch it: the error becomes a trap.

@@ -148,6 +148,7 @@ impl RunState {
         };
         let (inbox, journal, overflow) = (self.inbox.clone(), self.journal.clone(), self.overflow.clone());
         let max_result = self.limits.max_result.as_u64();
+        let answers = self.answers_of(&tool);
         let start = Instant::now();
         let called = async move {
             let result = match call {
@@ -158,7 +159,7 @@ impl RunState {
                 journal.received(result.as_str().len());
                 bounded(result, max_result)
             });
-            let mut record = record(&tool, &result, start);
+            let mut record = record(&tool, answers, &result, start);
             let result = match result {
                 Ok(result) => room.keep(result, &overflow).await,
                 Err(fault) => Err(fault),

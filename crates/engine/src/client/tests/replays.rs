@@ -1,7 +1,7 @@
 //! The claims of a process about replays are not trusted.
 
 use belljar_model::{CallRecord, RunError};
-use belljar_recording::{Cause, Digests, End, EngineId, Recording, Start, Writer as Recorder};
+use belljar_recording::{Cause, Digests, End, EngineId, Recording, Start, Surroundings, Writer as Recorder};
 use belljar_sandbox::ReplayError;
 
 use super::*;
@@ -19,6 +19,7 @@ fn recorded() -> (Recording, Outcome) {
         seed: [2; 32],
         limits: Limits::default(),
         servers: Vec::new(),
+        surroundings: Surroundings::default(),
     };
     let (server, tool) = ("a".to_owned(), "b".to_owned());
     let call = CallRecord {
