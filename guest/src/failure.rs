@@ -2,7 +2,7 @@
 
 use boa_engine::{Context, JsError, JsObject, JsValue, builtins::error::Error, js_string};
 
-use belljar_guest_bindings::{Failure, FailureKind, MissingTool};
+use belljar_guest_bindings::{Failure, FailureKind, MissingTool, Thrown};
 use belljar_guest_engine::{
     errors::{headline, name_and_message},
     originals, plain,
@@ -114,10 +114,12 @@ fn thrown(value: &JsValue, context: &mut Context) -> Failure {
             line: position.map(|position| position.line),
             column: position.map(|position| position.column),
             hint: Some("throw an Error, so that its position and stack are known".to_owned()),
+            thrown: Some(Thrown { name: "Error".to_owned(), message: bounded(&bare_text(value, &shown)) }),
             ..plain(FailureKind::Exception, &format!("the script threw {shown}, which is not an Error"))
         };
     };
     let (name, message) = name_and_message(&error, context);
+    let bare = Thrown { name: bounded(&name), message: bounded(&message) };
     let kind = match (&*name, &*message) {
         _ if globals::is_tool_error(&error) => FailureKind::Tool,
         _ if globals::is_policy_error(&error) => FailureKind::Denied,
@@ -147,10 +149,38 @@ fn thrown(value: &JsValue, context: &mut Context) -> Failure {
         line: position.map(|position| position.line),
         column: position.map(|position| position.column),
         stack: stack::text(&frames),
-        hint,
+        hint: hint.filter(|hint| is_of_this_run(hint)),
         missing,
+        thrown: Some(bare),
         ..plain(kind, &format!("{}{causes}", headline(&name, &message)))
     }
+}
+
+/// Whether a hint speaks of nothing that this run is without.
+pub(crate) fn is_of_this_run(hint: &str) -> bool {
+    const OF_TOOLS: [&str; 8] = ["list(", "search(", "describe(", "route(", "parse(", "call(", "raw(", "search"];
+    globals::has_builtins()
+        || !hint.split("tools").skip(1).any(|rest| match rest.strip_prefix('.') {
+            Some(member) => OF_TOOLS.iter().any(|method| member.starts_with(method)),
+            None => rest.starts_with(" has list,"),
+        })
+}
+
+/// The prelude failed, of which the script's author knows nothing: the place is said in its
+/// message.
+pub(crate) fn of_prelude(failure: Failure, line: Option<u32>) -> Failure {
+    let place = line.map(|line| format!(" in line {line}")).unwrap_or_default();
+    let message = format!("the host's prelude failed{place}: {}", failure.message);
+    Failure {
+        thrown: failure.thrown,
+        hint: Some("this is not about the script, of which nothing was run: its host has to change it".to_owned()),
+        ..plain(failure.kind, &message)
+    }
+}
+
+/// What was thrown, as a message: a text is its own.
+fn bare_text(value: &JsValue, shown: &str) -> String {
+    value.as_string().map_or_else(|| shown.to_owned(), |text| text.to_std_string_lossy())
 }
 
 fn own_hint(error: &JsObject, context: &mut Context) -> Option<String> {

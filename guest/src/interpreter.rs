@@ -1,6 +1,6 @@
 //! One context, one script: from the snapshot to the value.
 
-use std::{cell::RefCell, rc::Rc};
+use std::{cell::RefCell, collections::BTreeSet, rc::Rc};
 
 use boa_engine::{
     Context, JsError, JsObject, JsResult, JsValue, Script,
@@ -23,7 +23,7 @@ use crate::{
     failure::{self, Failing},
     jobs::JobQueue,
     modules::NoModules,
-    plan,
+    plan, prelude,
 };
 
 /// Functions that are named where the script does not wait for them.
@@ -61,7 +61,7 @@ pub(crate) fn build() {
 /// Runs what every script runs, so that each run finds its pages and shapes made.
 fn warm(context: &mut Context) {
     if let Ok(translated) =
-        source::translate("const a = [1, 2].map((x: number) => x + 1); await null; ({ a })", &|_| false)
+        source::translate("const a = [1, 2].map((x: number) => x + 1); await null; ({ a })", &source::Globals::NONE)
     {
         let _ = parse(&translated.code, context).and_then(|script| {
             evaluate(&script, translated.guards, context)?;
@@ -85,10 +85,21 @@ pub(crate) fn run(program: Program) -> Result<String, Failure> {
 fn run_in(context: &mut Context, program: Program) -> Result<String, Failure> {
     let is_server =
         |name: &str| program.namespaces.iter().any(|server| server.globals.iter().any(|global| global == name));
-    let translated = source::translate(&program.source, &is_server).map_err(failure::of_syntax)?;
+    let functions: BTreeSet<String> = program.functions.iter().map(|function| function.name.clone()).collect();
+    let found = source::Globals {
+        is_server: &is_server,
+        is_function: &|name| functions.contains(name),
+        has_tools: program.builtins,
+        may_differ: program.prelude.is_some(),
+    };
+    let translated = source::translate(&program.source, &found).map_err(failure::of_syntax)?;
+    source::keep_tool_functions(functions);
     translated.origin.keep();
     waits::begin();
     globals::bind(&program, context).map_err(|error| failing(error, context))?;
+    if let Some(prelude) = program.prelude.as_ref().filter(|_| !program.only_plan) {
+        prelude::run(prelude, &program, context)?;
+    }
     plan::look(&translated.calls, &program, context)?;
     if program.only_plan {
         return Ok("null".to_owned());
@@ -125,7 +136,7 @@ fn settle(
                 PromiseState::Pending => None,
                 PromiseState::Fulfilled(value) => {
                     has_value = !value.is_undefined();
-                    let written = encode::output(&value, program.max_output, context);
+                    let written = encode::output(&value, program.max_output, program.extended_value, context);
                     Some(written.map_err(|not_written| Failing::of_value(not_written, context)))
                 }
                 PromiseState::Rejected(reason) => {
@@ -168,7 +179,7 @@ fn settle(
     settled.map(|(value, _)| value)
 }
 
-fn failing(error: JsError, context: &mut Context) -> Failure {
+pub(crate) fn failing(error: JsError, context: &mut Context) -> Failure {
     Failing::of(error, context).describe(context)
 }
 

@@ -14,6 +14,7 @@ mod interpreter;
 mod jobs;
 mod modules;
 mod plan;
+mod prelude;
 
 use belljar_guest_bindings::{Failure, Guest, Program};
 

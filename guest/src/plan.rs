@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-use boa_engine::{Context, JsResult, JsString, property::PropertyKey};
+use boa_engine::{Context, JsResult, JsString, js_string, property::PropertyKey};
 
 use belljar_guest_bindings::{
     Failure, FailureKind, MissingTool, Program,
@@ -13,6 +13,7 @@ use belljar_guest_bindings::{
         console,
     },
 };
+use belljar_guest_engine::scripts;
 use belljar_guest_globals as globals;
 use belljar_guest_source::{Known, Position, Reach, Site, Sites, Stranger, write_text};
 
@@ -40,9 +41,12 @@ struct Fault {
 /// Why it is not run. The first fault has the failure's position and hint, as it would have if the
 /// script had come to it; the others stand below it, each with its own.
 pub(crate) fn look(sites: &Sites, program: &Program, context: &mut Context) -> Result<(), Failure> {
-    let mut faults: Vec<Fault> = strangers(sites, context).unwrap_or_default();
+    // What a prelude declares is known when it has run.
+    let is_unknown = program.only_plan && program.prelude.is_some();
+    let found = if is_unknown { Ok(Vec::new()) } else { strangers(sites, program, context) };
+    let mut faults: Vec<Fault> = found.unwrap_or_default();
     let (known, numbers): (Vec<&Site>, Vec<u32>) =
-        sites.all.iter().filter_map(|site| Some((site, number_of(site)?))).unzip();
+        sites.all.iter().filter_map(|site| Some((site, number_of(site)?))).filter(is_of_a_tool).unzip();
     let of_no_server = sites.all.iter().filter(|site| site.is_fatal && number_of(site).is_none());
     faults.extend(of_no_server.map(|site| {
         let (message, hint) = globals::texts_of_no_server(&site.server);
@@ -72,15 +76,36 @@ pub(crate) fn look(sites: &Sites, program: &Program, context: &mut Context) -> R
 }
 
 fn number_of(site: &Site) -> Option<u32> {
+    if is_function(site) {
+        return globals::tool_of_function(&site.tool).map(|(number, _)| number);
+    }
     if site.by_path { globals::number_of_server(&site.server) } else { globals::number_of_global(&site.server) }
 }
 
+/// Whether a global function is called.
+fn is_function(site: &Site) -> bool {
+    site.server.is_empty() && !site.by_path
+}
+
+/// Whether it is a tool that is called, and nothing that a prelude has put in its place.
+fn is_of_a_tool((site, number): &(&Site, u32)) -> bool {
+    !globals::is_own(*number, &site.tool)
+}
+
 /// The names that nobody declares, and that are no globals of the language either.
-fn strangers(sites: &Sites, context: &mut Context) -> JsResult<Vec<Fault>> {
+fn strangers(sites: &Sites, program: &Program, context: &mut Context) -> JsResult<Vec<Fault>> {
     let mut faults = Vec::new();
     for Stranger { name, position } in &sites.strangers {
         let key = PropertyKey::from(JsString::from(name.as_str()));
         if name == "arguments" || context.global_object().has_property(key, context)? {
+            continue;
+        }
+        // A prelude's declarations are no properties.
+        let is_declared = |context: &mut Context| {
+            let found = scripts::evaluate(&format!("typeof {name}"), None, context);
+            found.map_or(true, |found| found.as_string().is_none_or(|found| found != js_string!("undefined")))
+        };
+        if program.prelude.is_some() && is_declared(context) {
             continue;
         }
         let message = format!("{name} is not defined");
@@ -95,6 +120,7 @@ fn fault(site: &Site, number: u32, finding: Finding) -> Option<(Fault, bool)> {
     let mut missing = None;
     let (message, hint, is_certain) = match finding {
         Finding::Nothing => return None,
+        Finding::NoSuchTool(_) if is_function(site) => return None,
         Finding::NoSuchTool(is_certain) => {
             let unknown = globals::unknown_tool(number, &site.tool)?;
             missing = Some(unknown.missing);
@@ -125,7 +151,7 @@ fn refusal(mut faults: Vec<Fault>, source: &str) -> Option<Failure> {
     Some(Failure {
         line: Some(first.line),
         column: Some(first.column),
-        hint,
+        hint: hint.filter(|hint| failure::is_of_this_run(hint)),
         missing,
         ..failure::plain(FailureKind::Plan, &message)
     })
@@ -154,7 +180,8 @@ fn question(sites: &Sites, known: &[&Site], numbers: &[u32]) -> String {
 
 fn call(site: &Site, number: u32) -> String {
     let mut text = format!("{{\"server\":{number},\"tool\":");
-    write_text(&site.tool, &mut text);
+    let function = if is_function(site) { globals::tool_of_function(&site.tool) } else { None };
+    write_text(function.as_ref().map_or(site.tool.as_str(), |(_, property)| property), &mut text);
     let reach = match site.reach {
         Reach::Certain => "certain",
         Reach::Possible => "possible",
@@ -167,7 +194,8 @@ fn call(site: &Site, number: u32) -> String {
         ",\"reach\":\"{reach}\",\"fatal\":{},\"loop\":{},\"line\":{line},\"column\":{column}",
         site.is_fatal, site.in_loop
     );
-    if let Some(Known { json, unknown, texts, open }) = &site.arguments {
+    let by_name = site.arguments.as_ref().filter(|_| !globals::is_positional(number));
+    if let Some(Known { json, unknown, texts, open }) = by_name {
         let _ = write!(text, ",\"arguments\":{{\"value\":{json}");
         for (name, places) in [("unknown", unknown), ("texts", texts), ("open", open)] {
             let _ = write!(text, ",\"{name}\":[");

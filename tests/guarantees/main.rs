@@ -43,6 +43,7 @@ mod gates;
 mod generated;
 mod hooks;
 mod hooks_installed;
+mod host_features;
 mod hostile;
 mod house;
 mod http;

@@ -174,7 +174,11 @@ impl Jar {
     pub async fn run(&self, source: &str) -> Result<Duration, MeasureError> {
         let program = glass::Program {
             source: source.to_owned(),
+            prelude: None,
             namespaces: Vec::new(),
+            functions: Vec::new(),
+            builtins: true,
+            extended_value: false,
             max_output: 1 << 16,
             max_arguments: 1 << 16,
             only_plan: false,

@@ -178,6 +178,30 @@ pub struct Thrown {
     pub message: String,
 }
 
+impl Thrown {
+    /// A `ToolError` with this message.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self::named("ToolError", message)
+    }
+
+    /// An error of another name.
+    pub fn named(name: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { name: name.into(), message: message.into() }
+    }
+}
+
+impl From<String> for Thrown {
+    fn from(message: String) -> Self {
+        Self::new(message)
+    }
+}
+
+impl From<&str> for Thrown {
+    fn from(message: &str) -> Self {
+        Self::new(message)
+    }
+}
+
 /// A missing tool that a script called.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MissingTool {

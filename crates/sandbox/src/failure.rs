@@ -153,7 +153,7 @@ pub(crate) fn prelude_too_long(used: u64, max: u64) -> RunError {
 
 /// The error for names that a host cannot give.
 pub(crate) fn of_names(error: &NameError) -> RunError {
-    RunError::new(ErrorKind::Usage, format!("the functions of this run cannot be defined: {error}"))
+    RunError::new(ErrorKind::Usage, format!("what this run adds for its script cannot be defined: {error}"))
 }
 
 /// The error for a run that its caller cancelled.

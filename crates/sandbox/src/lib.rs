@@ -14,6 +14,7 @@ mod frame;
 #[cfg(any(test, fuzzing))]
 pub mod fuzzing;
 mod handle;
+mod handler;
 mod holdings;
 mod host;
 mod inbox;

@@ -94,6 +94,23 @@ pub fn check_globals<'n>(names: impl IntoIterator<Item = &'n str>, builtins: boo
     })
 }
 
+/// The same where other globals are there already, which may have any name.
+///
+/// # Errors
+/// As [`check_globals`].
+pub(crate) fn check_beside<'n>(
+    names: impl Iterator<Item = &'n str> + Clone,
+    taken: impl Iterator<Item = &'n str>,
+    builtins: bool,
+) -> Result<(), NameError> {
+    check_globals(names.clone(), builtins)?;
+    let taken: HashSet<&str> = taken.collect();
+    match names.into_iter().find(|name| taken.contains(name)) {
+        Some(name) => Err(NameError::Duplicate { name: name.to_owned() }),
+        None => Ok(()),
+    }
+}
+
 /// Checks the names of all tools of one namespace.
 ///
 /// # Errors

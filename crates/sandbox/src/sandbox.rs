@@ -16,7 +16,7 @@ use tokio::sync::Semaphore;
 use wasmtime::{Engine, component::Linker};
 
 use crate::{
-    Divergence, GoingOn, Namespace, Program, ReplayError, SandboxOptions, ToolSet, Tools,
+    AnswerStyle, Divergence, GoingOn, Namespace, Program, ReplayError, SandboxOptions, ToolSet, Tools,
     admission::{Admission, Slot},
     bindings, compared, divergence, failure,
     host::{self, RunState, Tape},
@@ -382,9 +382,16 @@ fn surroundings(program: &Program, tools: &dyn Tools, limits: &Limits) -> Result
     if used > max {
         return Err(failure::prelude_too_long(used, max));
     }
-    let functions = tools.functions();
-    let names = functions.iter().map(|function| function.name.as_str());
-    names::check_globals(names, program.builtins).map_err(|error| failure::of_names(&error))?;
+    let (functions, namespaces) = (tools.functions(), tools.namespaces());
+    let (plain, others): (Vec<&Namespace>, Vec<&Namespace>) =
+        namespaces.iter().partition(|namespace| namespace.answers == AnswerStyle::Plain);
+    if !(functions.is_empty() && plain.is_empty()) {
+        let globals = plain.iter().flat_map(|namespace| &namespace.globals);
+        let names = functions.iter().map(|function| &function.name).chain(globals);
+        let taken = others.iter().flat_map(|namespace| &namespace.globals);
+        names::check_beside(names.map(String::as_str), taken.map(String::as_str), program.builtins)
+            .map_err(|error| failure::of_names(&error))?;
+    }
     Ok(program.surroundings(&functions))
 }
 

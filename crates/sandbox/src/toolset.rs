@@ -7,13 +7,17 @@ use std::{
 };
 
 use belljar_catalog::{Catalog, ServerCatalog, Tool as KnownTool, namespaces, script_answers};
-use belljar_model::{Effect, EffectRules, JsonText, ToolDefinition, ToolPath};
+use belljar_model::{Effect, EffectRules, JsonText, ScriptValue, ToolDefinition, ToolPath};
 use futures::{FutureExt as _, future::BoxFuture};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
-use crate::{CallError, Directory, GrantedTool, Namespace, Tool, Tools, Unavailable, tool::Schema};
+use crate::{
+    AnswerStyle, CallError, CallStyle, Directory, Function, GrantedTool, Namespace, Thrown, Tool, Tools, Unavailable,
+    handler::Handler, tool::Schema,
+};
 
-type Handler = Arc<dyn Fn(Map<String, Value>) -> BoxFuture<'static, Result<Value, String>> + Send + Sync>;
+/// The servers of global functions: of those that take values, and of those that take one object.
+const FUNCTIONS: [&str; 2] = ["functions", "named_functions"];
 
 /// Tools made of closures, for programs that add their own.
 ///
@@ -23,6 +27,7 @@ type Handler = Arc<dyn Fn(Map<String, Value>) -> BoxFuture<'static, Result<Value
 pub struct ToolSet {
     servers: Vec<Plugged>,
     handlers: BTreeMap<ToolPath, (Handler, Option<Arc<Schema>>)>,
+    functions: Vec<Function>,
     /// What is derived from the definitions, on first use.
     known: OnceLock<Arc<Known>>,
 }
@@ -33,6 +38,10 @@ struct Plugged {
     name: String,
     definitions: Vec<ToolDefinition>,
     effects: EffectRules,
+    style: CallStyle,
+    answers: AnswerStyle,
+    /// Whether a script finds it under its name.
+    is_global: bool,
 }
 
 /// What scripts see of all tools.
@@ -66,21 +75,85 @@ impl ToolSet {
         F: Fn(Map<String, Value>) -> R + Send + Sync + 'static,
         R: Future<Output = Result<Value, String>> + Send + 'static,
     {
-        let Tool { definition, effect, schema } = tool;
-        let path = ToolPath::new(server, definition.name.as_str());
-        self.known = OnceLock::new();
-        self.handlers.insert(path, (Arc::new(move |arguments| handler(arguments).boxed()), schema.map(Arc::new)));
-        let at = self.servers.iter().position(|each| each.name == server).unwrap_or_else(|| {
-            let (definitions, effects) = (Vec::new(), EffectRules::default());
-            self.servers.push(Plugged { name: server.to_owned(), definitions, effects });
-            self.servers.len() - 1
-        });
+        let server = self.server(server);
+        self.put(server, tool, Handler::json(handler));
+        self
+    }
+
+    /// Adds a tool that is called as any function of the language: `handler` gets the script's own
+    /// values, undefined and bytes among them, and the script gets exactly what it gives, or an
+    /// error with its name and message. With [`CallStyle::Object`] there is one value, an object.
+    ///
+    /// All tools of a server are called in the way that was given last. The server's name must be
+    /// one that [`check_globals`](crate::check_globals) allows.
+    #[must_use]
+    pub fn with_plain<F, R>(mut self, server: &str, style: CallStyle, tool: Tool, handler: F) -> Self
+    where
+        F: Fn(Vec<ScriptValue>) -> R + Send + Sync + 'static,
+        R: Future<Output = Result<ScriptValue, Thrown>> + Send + 'static,
+    {
+        let at = self.plain_server(server, style);
         if let Some(server) = self.servers.get_mut(at) {
+            server.is_global = true;
+        }
+        self.put(at, tool, Handler::values(handler));
+        self
+    }
+
+    /// Adds a global function of the tool's name, called in the same way as by
+    /// [`ToolSet::with_plain`]: `name(…)` in a script.
+    #[must_use]
+    pub fn with_function<F, R>(mut self, style: CallStyle, tool: Tool, handler: F) -> Self
+    where
+        F: Fn(Vec<ScriptValue>) -> R + Send + Sync + 'static,
+        R: Future<Output = Result<ScriptValue, Thrown>> + Send + 'static,
+    {
+        let [positional, named] = FUNCTIONS;
+        let server = if style == CallStyle::Positional { positional } else { named };
+        let namespace = self.plain_server(server, style);
+        let name = tool.definition.name.clone();
+        self.functions.retain(|function| function.name != name);
+        self.functions.push(Function { name: name.clone(), namespace, property: name });
+        self.put(namespace, tool, Handler::values(handler));
+        self
+    }
+
+    /// The position of a server, which is added if it is new.
+    fn server(&mut self, name: &str) -> usize {
+        self.servers.iter().position(|each| each.name == name).unwrap_or_else(|| {
+            self.servers.push(Plugged {
+                name: name.to_owned(),
+                definitions: Vec::new(),
+                effects: EffectRules::default(),
+                style: CallStyle::Object,
+                answers: AnswerStyle::ToolResult,
+                is_global: true,
+            });
+            self.servers.len() - 1
+        })
+    }
+
+    /// The same of one whose answers are plain. It is no global if it is new.
+    fn plain_server(&mut self, name: &str, style: CallStyle) -> usize {
+        let known = self.servers.len();
+        let at = self.server(name);
+        if let Some(server) = self.servers.get_mut(at) {
+            (server.style, server.answers) = (style, AnswerStyle::Plain);
+            server.is_global &= at < known;
+        }
+        at
+    }
+
+    fn put(&mut self, server: usize, tool: Tool, handler: Handler) {
+        self.known = OnceLock::new();
+        let Tool { definition, effect, schema } = tool;
+        if let Some(server) = self.servers.get_mut(server) {
+            let path = ToolPath::new(server.name.as_str(), definition.name.as_str());
+            self.handlers.insert(path, (handler, schema.map(Arc::new)));
             server.effects.declared.insert(definition.name.clone(), effect);
             server.definitions.retain(|known| known.name != definition.name);
             server.definitions.push(definition);
         }
-        self
     }
 
     fn known(&self) -> &Arc<Known> {
@@ -106,9 +179,20 @@ fn directory(server: &ServerCatalog) -> Directory {
 impl Tools for ToolSet {
     fn namespaces(&self) -> Vec<Namespace> {
         let names: Vec<&str> = self.servers.iter().map(|server| server.name.as_str()).collect();
-        let namespace =
-            |names: belljar_catalog::Names| Namespace::new(names.exact(), names.bound().map(str::to_owned).collect());
-        namespaces(&names).into_iter().map(namespace).collect()
+        let namespace = |(names, server): (belljar_catalog::Names, &Plugged)| {
+            let globals = match server.answers {
+                _ if !server.is_global => Vec::new(),
+                AnswerStyle::ToolResult => names.bound().map(str::to_owned).collect(),
+                // As it is, or not at all.
+                AnswerStyle::Plain => vec![server.name.clone()],
+            };
+            Namespace { server: server.name.clone(), globals, style: server.style, answers: server.answers }
+        };
+        namespaces(&names).into_iter().zip(&self.servers).map(namespace).collect()
+    }
+
+    fn functions(&self) -> Vec<Function> {
+        self.functions.clone()
     }
 
     fn directory(&self, namespace: usize) -> BoxFuture<'_, Result<Arc<Directory>, Unavailable>> {
@@ -124,21 +208,25 @@ impl Tools for ToolSet {
         limit: Duration,
     ) -> BoxFuture<'static, Result<JsonText, CallError>> {
         let handler = self.handlers.get(&tool.path).cloned();
+        let server = self.servers.iter().find(|server| server.name == tool.path.server());
+        let (style, answers) = server.map(|server| (server.style, server.answers)).unwrap_or_default();
         let (path, known) = (tool.path.clone(), self.known().clone());
         async move {
             let (handler, schema) = handler.ok_or_else(|| CallError::new(format!("there is no tool {path}")))?;
-            let Ok(Value::Object(arguments)) = arguments.to_value() else {
-                return Err(CallError::new(format!("the arguments of {path} are not a JSON object")));
-            };
-            let arguments = match (schema, known.catalog.find(&path)) {
-                (Some(schema), Some(tool)) => admitted(&schema, tool, arguments)?,
-                _ => arguments,
-            };
-            let answer = tokio::time::timeout(limit, handler(arguments)).await;
-            Ok(JsonText::from_value(&match answer.map_err(|_| CallError::timed_out(limit))? {
-                Ok(value) => json!({ "content": [], "structuredContent": value }),
-                Err(message) => json!({ "content": [{ "type": "text", "text": message }], "isError": true }),
-            }))
+            let mut arguments = values_of(&arguments, style, answers)
+                .map_err(|problem| CallError::refused(format!("the arguments of {path} {problem}")))?;
+            if let (Some(schema), Some(tool), CallStyle::Object) = (schema, known.catalog.find(&path), style) {
+                let named = match arguments.first().cloned().map(ScriptValue::into_plain) {
+                    Some(Value::Object(named)) => named,
+                    _ => Map::new(),
+                };
+                let named = admitted(&schema, tool, named)?;
+                if answers == AnswerStyle::ToolResult {
+                    arguments = vec![Value::Object(named).into()];
+                }
+            }
+            let answer = tokio::time::timeout(limit, handler.call(arguments, answers)).await;
+            answer.map_err(|_| CallError::timed_out(limit))?
         }
         .boxed()
     }
@@ -167,6 +255,22 @@ impl Tools for ToolSet {
             None => Err(script_answers::no_such_tool(catalog, &path, |near| near.signature().to_owned())),
         };
         std::future::ready(answer).boxed()
+    }
+}
+
+/// The arguments of a call, each on its own.
+fn values_of(arguments: &JsonText, style: CallStyle, answers: AnswerStyle) -> Result<Vec<ScriptValue>, String> {
+    let is_extended = (style, answers) != (CallStyle::Object, AnswerStyle::ToolResult);
+    let arguments = match arguments.to_value() {
+        Ok(plain) if !is_extended => plain.into(),
+        Ok(_) => ScriptValue::from_json(arguments).map_err(|error| format!("cannot be read: {error}"))?,
+        Err(error) => return Err(format!("are not JSON: {error}")),
+    };
+    match (arguments, style) {
+        (ScriptValue::List(values), CallStyle::Positional) => Ok(values),
+        (object @ ScriptValue::Object(_), CallStyle::Object) => Ok(vec![object]),
+        (_, CallStyle::Positional) => Err("are not a JSON array".to_owned()),
+        (_, CallStyle::Object) => Err("are not a JSON object".to_owned()),
     }
 }
 

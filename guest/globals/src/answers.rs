@@ -8,7 +8,11 @@ use belljar_guest_bindings::belljar::sandbox::console;
 use belljar_guest_engine::{call_site::CallSite, plain};
 use belljar_guest_values::decode::{self, Decoded};
 
-use super::{servers::ToolRef, tool_error::tool_error, unread};
+use super::{
+    servers::ToolRef,
+    tool_error::{refused, tool_error},
+    unread,
+};
 
 /// Where the value of a result stands that has a structure.
 const STRUCTURED: &str = "$.structuredContent";
@@ -26,11 +30,35 @@ pub(super) fn value_in(
     text: &str,
     context: &mut Context,
 ) -> JsResult<JsValue> {
+    if tool.form().plain {
+        return plain_value(tool, site, text, context);
+    }
     match structured_content(text).filter(|_| !raw) {
         Some(structured) => decoded(tool, structured, context),
         None if raw => decoded(tool, text, context),
         None => decoded(tool, text, context).and_then(|result| value_of(tool, site, result, context)),
     }
+}
+
+/// The value that a host has given as it is.
+fn plain_value(tool: &ToolRef, site: CallSite, text: &str, context: &mut Context) -> JsResult<JsValue> {
+    let Decoded { value, large } = match decode::extended(text, context) {
+        Ok(decoded) => decoded,
+        Err(error) => {
+            let what = error.as_native().map_or_else(|| error.to_string(), |native| native.message().to_owned());
+            return Err(refused(site, &format!("{}: {what}", tool.shown()), None, context)?);
+        }
+    };
+    if large.count > 0 && WARNED.with_borrow_mut(|warned| warned.insert((tool.server.clone(), tool.name.clone()))) {
+        let text = format!(
+            "{} answered with an integer that a number cannot hold, and that was rounded: {} at {}",
+            tool.shown(),
+            large.digits,
+            large.first
+        );
+        console::write(console::Level::Warn, &text);
+    }
+    Ok(value)
 }
 
 /// The value of a JSON text from a child. What had to become another type than it has there is said

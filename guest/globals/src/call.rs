@@ -8,7 +8,9 @@ use std::{
 
 use boa_engine::{
     Context, JsError, JsNativeError, JsResult, JsString, JsValue, JsVariant, NativeFunction,
-    builtins::promise::ResolvingFunctions, js_string, object::builtins::JsPromise,
+    builtins::promise::ResolvingFunctions,
+    js_string,
+    object::builtins::{JsArray, JsPromise},
 };
 use boa_gc::{Finalize, Trace};
 
@@ -49,7 +51,9 @@ pub(super) fn call(tool: &ToolRef, raw: bool, arguments: &[JsValue], context: &m
     let (promise, settle) = JsPromise::new_pending(context);
     match prepare(tool, arguments, context) {
         Ok((handle, text)) => {
-            if spread::may_be_wanted(&text)
+            let form = tool.form();
+            if !(form.positional || form.plain)
+                && spread::may_be_wanted(&text)
                 && let Some(wanted) = spread::wanted(tool, arguments, context)
             {
                 return call_of_all(tool, raw, wanted, context);
@@ -64,8 +68,8 @@ pub(super) fn call(tool: &ToolRef, raw: bool, arguments: &[JsValue], context: &m
         }
         Err(error) => {
             let reason = located(error, context)?;
-            let is_misshapen =
-                arguments.len() != 1 || arguments.first().is_some_and(|only| other_than_object(only).is_some());
+            let is_misshapen = !tool.form().positional
+                && (arguments.len() != 1 || arguments.first().is_some_and(|only| other_than_object(only).is_some()));
             if is_misshapen && let Some((reason, hint)) = reason.as_object().zip(signature_hint(tool, context)) {
                 put_hidden(&reason, "hint", JsString::from(hint), context)?;
             }
@@ -105,6 +109,11 @@ pub fn answer(call: Call, result: Result<String, CallError>, context: &mut Conte
         Err(error) if error.refused => Err(refused(site, &error.message, error.hint.as_deref(), context)?),
         Err(error) => {
             let (message, hint) = (&error.message, error.hint.as_deref());
+            if let Some(name) = error.name.as_deref().filter(|_| tool.form().plain) {
+                let error = tool_error::named(site, name, message, hint, context)?;
+                let reason = error.into_opaque(context)?;
+                return settle.reject.call(&JsValue::undefined(), &[reason], context).map(|_| ());
+            }
             Err(tool_error::tool_error(site, &tool, message, JsValue::undefined(), hint, context)?)
         }
     };
@@ -124,7 +133,7 @@ pub(crate) fn any_was_called() -> bool {
 
 /// The calls that have no answer yet, named with their lines: `fs.write_file (line 3), …`.
 pub fn running(context: &mut Context) -> String {
-    let calls = pending::name_calls(|Call { tool, site, .. }| (format!("{}.{}", tool.server, tool.name), site.clone()));
+    let calls = pending::name_calls(|Call { tool, site, .. }| (tool.shown(), site.clone()));
     let mut named: Vec<String> = Vec::new();
     for (tool, site) in calls.iter().take(MAX_NAMED) {
         match site.position(context) {
@@ -204,32 +213,39 @@ fn resolve(settle: &ResolvingFunctions, value: JsValue, context: &mut Context) -
 
 /// Checks the arguments and opens the tool's handle.
 fn prepare(tool: &ToolRef, arguments: &[JsValue], context: &mut Context) -> JsResult<(Rc<Tool>, String)> {
-    let ToolRef { server, name, .. } = tool;
+    let tool_name = tool.shown();
     let takes = |got: &str| {
-        let message = format!(
-            "{server}.{name} takes one object with named arguments, as in {server}.{name}({{ … }}), and got {got}"
-        );
+        let message =
+            format!("{tool_name} takes one object with named arguments, as in {tool_name}({{ … }}), and got {got}");
         JsError::from(JsNativeError::typ().with_message(message))
     };
+    let form = tool.form();
+    let opening = if form.positional { '[' } else { '{' };
+    let encoded = |value: &JsValue, context: &mut Context| {
+        let is_extended = form.positional || form.plain;
+        let what = format!("the arguments of {tool_name}");
+        let (text, lost) = encode::arguments(value, &what, servers::max_arguments(), is_extended, context)?;
+        if let Some(lost) = lost {
+            console::write(console::Level::Warn, &lost);
+        }
+        Ok::<String, JsError>(text)
+    };
     let text = match arguments {
+        all if form.positional => {
+            let all = JsArray::from_iter(all.iter().cloned(), context);
+            encoded(&all.into(), context)?
+        }
         [] => "{}".to_owned(),
         [only] if only.is_undefined() => "{}".to_owned(),
         [only] => match other_than_object(only) {
             Some(got) => return Err(takes(got)),
-            None => {
-                let max_arguments = servers::max_arguments();
-                let what = format!("the arguments of {server}.{name}");
-                let (text, lost) = encode::arguments(only, &what, max_arguments, context)?;
-                if let Some(lost) = lost {
-                    console::write(console::Level::Warn, &lost);
-                }
-                text
-            }
+            None => encoded(only, context)?,
         },
         several => return Err(takes(&format!("{} arguments", several.len()))),
     };
-    if !text.starts_with('{') {
-        let message = format!("the arguments of {server}.{name} are not a JSON object");
+    if !text.starts_with(opening) {
+        let shape = if form.positional { "array" } else { "object" };
+        let message = format!("the arguments of {tool_name} are not a JSON {shape}");
         return Err(JsNativeError::typ().with_message(message).into());
     }
     let handle = servers::open(tool).map_err(|message| JsNativeError::error().with_message(message))?;

@@ -16,8 +16,11 @@ const OF_TOOLS: [&str; 6] = ["list", "search", "describe", "route", "call", "raw
 /// What a script that succeeded may have got wrong: a promise of a tool that it took for the
 /// result.
 pub fn warning() -> Option<String> {
-    // Without a call there is no such promise, and small scripts need not be read again.
-    call::any_was_called().then(|| source::warning_of_promise(&servers::globals())).flatten()
+    // Without a call there is no such promise, and small scripts need not be read again. What a
+    // prelude has made of a tool need not give one.
+    (call::any_was_called() && !servers::has_prelude())
+        .then(|| source::warning_of_promise(&servers::globals()))
+        .flatten()
 }
 
 /// What is not there of what a call at this place was given, which a server or a built-in function

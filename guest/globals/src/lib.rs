@@ -40,7 +40,7 @@ pub use console::take_logged;
 pub use guards::guards;
 pub use hints::{argument_hint, hint_for, warning};
 pub use missing::{Unknown, missing_of, texts_of_no_server, unknown_tool};
-pub use servers::{number_of_global, number_of_server};
+pub use servers::{has_builtins, is_own, is_positional, number_of_global, number_of_server, tool_of_function};
 pub use timers::{drop_timers, elapsed, run_due_timer};
 pub use tool_error::{is_policy_error, is_tool_error};
 pub use unseen::warning as warning_of_reads;
@@ -69,4 +69,9 @@ pub fn install(context: &mut Context) -> JsResult<()> {
 /// Makes the globals of this run.
 pub fn bind(program: &Program, context: &mut Context) -> JsResult<()> {
     namespace::bind(program, context)
+}
+
+/// The prelude has ended: from here on nothing changes what the host has added.
+pub fn end_prelude(program: &Program, context: &mut Context) -> JsResult<()> {
+    namespace::end_prelude(program, context)
 }

@@ -8,7 +8,7 @@
 //! To the script a namespace is a frozen object without a prototype: reading what is not there
 //! throws, with the nearest name.
 
-use std::cell::RefCell;
+use std::{cell::RefCell, collections::BTreeMap, rc::Rc};
 
 use boa_engine::{
     Context, JsError, JsNativeError, JsObject, JsResult, JsString, JsSymbol, JsValue, NativeFunction, js_string,
@@ -21,18 +21,19 @@ use boa_engine::{
 };
 use boa_gc::{Finalize, Trace};
 
-use belljar_guest_bindings::Program;
+use belljar_guest_bindings::{Program, belljar::sandbox::tools as host};
 use belljar_guest_engine::{
     call_site::CallSite,
     objects::{self, with_hint},
-    originals,
+    originals::own_data_property,
 };
 
 use super::{
     call::call,
     missing::{texts_of_no_server, unknown},
     servers::{
-        self, ACQUIRE, PROBED, RELEASE, Server, ToolRef, directory, is_lock, lookup, number_of_server, server_name,
+        self, ACQUIRE, Form, Function, PROBED, RELEASE, Server, ToolRef, directory, is_lock, lookup, number_of_server,
+        server_name,
     },
     tool_error,
 };
@@ -51,6 +52,9 @@ thread_local! {
 /// Makes the namespaces of this run.
 pub(super) fn bind(program: &Program, context: &mut Context) -> JsResult<()> {
     let global = context.global_object();
+    if !program.builtins {
+        global.delete_property_or_throw(js_string!("tools"), context)?;
+    }
     let mut servers = Vec::new();
     for (number, namespace) in (0_u32..).zip(&program.namespaces) {
         let object = make(number, context)?;
@@ -63,10 +67,70 @@ pub(super) fn bind(program: &Program, context: &mut Context) -> JsResult<()> {
                 .build();
             global.define_property_or_throw(JsString::from(name.as_str()), descriptor, context)?;
         }
-        servers.push(Server::new(namespace.server.clone(), namespace.globals.clone(), object));
+        let form = Form { positional: namespace.positional, plain: namespace.plain };
+        servers.push(Server::new(namespace.server.clone(), namespace.globals.clone(), form, object));
     }
-    servers::begin(servers, program.max_arguments as usize);
+    let mut functions = BTreeMap::new();
+    for host::Function { name, namespace, property } in &program.functions {
+        let function = global_function(name, *namespace, property, context);
+        // A prelude may put something around it.
+        define_function(name, function, program.prelude.is_some(), context)?;
+        functions.insert(name.clone(), Function { namespace: *namespace, property: property.clone() });
+    }
+    servers::begin(servers, functions, program);
     Ok(())
+}
+
+/// The prelude has ended: what it has made of the functions stays.
+pub(super) fn end_prelude(program: &Program, context: &mut Context) -> JsResult<()> {
+    servers::end_prelude();
+    let global = context.global_object();
+    for host::Function { name, .. } in &program.functions {
+        let value = own_data_property(&global, JsString::from(name.as_str()), context);
+        if let Some(function) = value.filter(JsValue::is_callable) {
+            define_function(name, function, false, context)?;
+        }
+    }
+    Ok(())
+}
+
+fn define_function(name: &str, function: impl Into<JsValue>, is_open: bool, context: &mut Context) -> JsResult<()> {
+    let descriptor =
+        PropertyDescriptor::builder().value(function).writable(is_open).enumerable(true).configurable(is_open).build();
+    context.global_object().define_property_or_throw(JsString::from(name), descriptor, context).map(|_| ())
+}
+
+/// A global function that is a tool, which is looked for at the first call.
+fn global_function(name: &str, namespace: u32, property: &str, context: &mut Context) -> JsFunction {
+    let captured = CapturedFunction { name: Rc::from(name), namespace, property: property.to_owned() };
+    let native = NativeFunction::from_copy_closure_with_captures(
+        |_, arguments, CapturedFunction { name, namespace, property }, context| {
+            let reason = match lookup(*namespace, property) {
+                Ok(Some(entry)) => {
+                    let tool = ToolRef::new(*namespace, entry, property).by_function(name);
+                    return call(&tool, false, arguments, context);
+                }
+                Ok(None) => format!("there is no tool behind {name}"),
+                Err(reason) => reason,
+            };
+            let tool = ToolRef::new(*namespace, 0, property).by_function(name);
+            let site = CallSite::here(context)?;
+            let error = tool_error::tool_error(site, &tool, &reason, JsValue::undefined(), None, context)?;
+            Ok(JsPromise::reject(error, context)?.into())
+        },
+        captured,
+    );
+    objects::function(name, 1, native, context)
+}
+
+#[derive(Trace, Finalize)]
+struct CapturedFunction {
+    #[unsafe_ignore_trace]
+    name: Rc<str>,
+    #[unsafe_ignore_trace]
+    namespace: u32,
+    #[unsafe_ignore_trace]
+    property: String,
 }
 
 /// The tool of a path. A server also goes by the names of its globals.
@@ -164,9 +228,9 @@ pub(super) fn install(prelude: &JsValue, context: &mut Context) -> JsResult<()> 
         ("getOwnPropertyDescriptor", trap_descriptor),
         ("isExtensible", trap_is_extensible),
         ("preventExtensions", trap_prevent_extensions),
-        ("set", trap_refuse),
-        ("defineProperty", trap_refuse),
-        ("deleteProperty", trap_refuse),
+        ("set", trap_set),
+        ("defineProperty", trap_define),
+        ("deleteProperty", trap_delete),
         ("setPrototypeOf", trap_refuse),
     ];
     for (name, native) in functions {
@@ -198,7 +262,7 @@ fn target(arguments: &[JsValue]) -> JsResult<(JsObject, u32)> {
 }
 
 fn trap_get(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
-    let (_, number) = target(arguments)?;
+    let (target, number) = target(arguments)?;
     let key = arguments.get(1).cloned().unwrap_or_default();
     let Some(name) = key.as_string() else {
         if key.as_symbol() == Some(JsSymbol::to_string_tag()) {
@@ -213,6 +277,9 @@ fn trap_get(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResu
     }
     if name == ACQUIRE {
         return exclusive(number, context);
+    }
+    if servers::is_own(number, &name) {
+        return target.get(JsString::from(name.as_str()), context);
     }
     match lookup(number, &name) {
         Ok(Some(entry)) => Ok(tool_function(number, entry, &name, context).into()),
@@ -236,7 +303,9 @@ fn to_string_function(number: u32, context: &mut Context) -> JsFunction {
 fn trap_has(_: &JsValue, arguments: &[JsValue], _: &mut Context) -> JsResult<JsValue> {
     let (_, number) = target(arguments)?;
     let name = arguments.get(1).and_then(JsValue::as_string).map(|name| name.to_std_string_lossy());
-    let is_bound = |name: String| name != NEVER_BOUND && matches!(lookup(number, &name), Ok(Some(_)));
+    let is_bound = |name: String| {
+        name != NEVER_BOUND && (servers::is_own(number, &name) || matches!(lookup(number, &name), Ok(Some(_))))
+    };
     Ok(JsValue::from(name.is_some_and(is_bound)))
 }
 
@@ -251,26 +320,74 @@ fn trap_descriptor(_: &JsValue, arguments: &[JsValue], context: &mut Context) ->
     let (target, number) = target(arguments)?;
     fill(&target, number, context)?;
     let key = arguments.get(1).cloned().unwrap_or_default().to_property_key(context)?;
-    let Some(value) = originals::own_data_property(&target, key, context) else { return Ok(JsValue::undefined()) };
+    let is_open = servers::is_prelude();
+    let Some(value) = own_data_property(&target, key, context) else { return Ok(JsValue::undefined()) };
     // Without a prototype, where a script may have left a `get` or a `set`.
     let descriptor = JsObject::with_null_proto();
     objects::put(&descriptor, "value", value, context)?;
-    objects::put(&descriptor, "writable", false, context)?;
+    objects::put(&descriptor, "writable", is_open, context)?;
     objects::put(&descriptor, "enumerable", true, context)?;
-    objects::put(&descriptor, "configurable", false, context)?;
+    objects::put(&descriptor, "configurable", is_open, context)?;
     Ok(descriptor.into())
 }
 
 fn trap_is_extensible(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
     let (target, number) = target(arguments)?;
     fill(&target, number, context)?;
-    Ok(JsValue::from(false))
+    Ok(JsValue::from(servers::is_prelude()))
 }
 
 fn trap_prevent_extensions(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
     let (target, number) = target(arguments)?;
+    if servers::is_prelude() {
+        return Err(with_hint("a prelude cannot freeze a namespace", "it is frozen when the prelude ends", context));
+    }
     fill(&target, number, context)?;
     Ok(JsValue::from(true))
+}
+
+/// A property that the prelude gives a namespace. (target, key, value)
+fn trap_set(this: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
+    let value = arguments.get(2).cloned().unwrap_or_default();
+    put_own(this, arguments, value, context)
+}
+
+/// The same by a descriptor. (target, key, descriptor)
+fn trap_define(this: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
+    let descriptor = arguments.get(2).and_then(JsValue::as_object);
+    let value = match descriptor {
+        Some(descriptor) => descriptor.get(js_string!("value"), context)?,
+        None => JsValue::undefined(),
+    };
+    put_own(this, arguments, value, context)
+}
+
+fn put_own(this: &JsValue, arguments: &[JsValue], value: JsValue, context: &mut Context) -> JsResult<JsValue> {
+    let (target, number) = target(arguments)?;
+    let Some(name) = own_name(arguments).filter(|_| servers::is_prelude()) else {
+        return trap_refuse(this, arguments, context);
+    };
+    let key = JsString::from(name.as_str());
+    target.create_data_property_or_throw(key, value, context)?;
+    servers::note_own(number, &name, true);
+    Ok(JsValue::from(true))
+}
+
+/// A property that the prelude takes back. What is left is the tool of this name.
+fn trap_delete(this: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
+    let (target, number) = target(arguments)?;
+    let Some(name) = own_name(arguments).filter(|_| servers::is_prelude()) else {
+        return trap_refuse(this, arguments, context);
+    };
+    target.delete_property_or_throw(JsString::from(name.as_str()), context)?;
+    servers::note_own(number, &name, false);
+    Ok(JsValue::from(true))
+}
+
+/// A name that a namespace's own property may have.
+fn own_name(arguments: &[JsValue]) -> Option<String> {
+    let name = arguments.get(1)?.as_string()?.to_std_string_lossy();
+    (name != NEVER_BOUND && !is_lock(&name)).then_some(name)
 }
 
 fn trap_refuse(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
@@ -280,7 +397,7 @@ fn trap_refuse(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsR
 }
 
 /// Fills the target with all functions and freezes it, once: from then on it is what the traps
-/// report.
+/// report. While the prelude runs, it is not frozen.
 fn fill(target: &JsObject, number: u32, context: &mut Context) -> JsResult<()> {
     if !target.is_extensible(context)? {
         return Ok(());
@@ -291,9 +408,15 @@ fn fill(target: &JsObject, number: u32, context: &mut Context) -> JsResult<()> {
             .zip(directory.split('\n'))
             .filter(|(_, name)| !name.is_empty() && *name != NEVER_BOUND && !is_lock(name))
         {
+            if servers::is_own(number, name) {
+                continue;
+            }
             let function = tool_function(number, entry, name, context);
             target.create_data_property(PropertyKey::from(JsString::from(name)), function, context)?;
         }
+    }
+    if servers::is_prelude() {
+        return Ok(());
     }
     target.set_integrity_level(IntegrityLevel::Frozen, context).map(|_| ())
 }

@@ -11,7 +11,10 @@ use std::{
 
 use boa_engine::{JsObject, JsValue, object::builtins::JsFunction};
 
-use belljar_guest_bindings::belljar::sandbox::tools::{self as host, Tool};
+use belljar_guest_bindings::{
+    Program,
+    belljar::sandbox::tools::{self as host, Tool},
+};
 
 /// A tool that the script has named: where its handle is, and what it is called in messages.
 #[derive(Debug, Clone)]
@@ -20,12 +23,32 @@ pub(crate) struct ToolRef {
     entry: u32,
     pub(super) server: String,
     pub(super) name: String,
+    /// The global function that it is called by.
+    function: Option<Rc<str>>,
 }
 
 impl ToolRef {
     /// The tool of an entry of a server's directory.
     pub(super) fn new(namespace: u32, entry: u32, name: &str) -> Self {
-        Self { namespace, entry, server: server_name(namespace), name: name.to_owned() }
+        Self { namespace, entry, server: server_name(namespace), name: name.to_owned(), function: None }
+    }
+
+    /// The same, called by a global function.
+    pub(super) fn by_function(self, function: &Rc<str>) -> Self {
+        Self { function: Some(function.clone()), ..self }
+    }
+
+    /// What the script calls it by.
+    pub(super) fn shown(&self) -> String {
+        match &self.function {
+            Some(function) => function.as_ref().to_owned(),
+            None => format!("{}.{}", self.server, self.name),
+        }
+    }
+
+    /// How it is called.
+    pub(super) fn form(&self) -> Form {
+        form(self.namespace)
     }
 
     /// Whether both are one tool, under whatever name.
@@ -56,18 +79,53 @@ pub(super) const PROBED: [&str; 12] = [
     "inspect",
 ];
 
-#[derive(Default)]
+/// How the tools of a server are called.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Form {
+    /// By position, with arguments of any type.
+    pub(super) positional: bool,
+    /// What they answer is the value itself.
+    pub(super) plain: bool,
+}
+
+/// A global function: which tool it is.
+#[derive(Debug, Clone)]
+pub(super) struct Function {
+    pub(super) namespace: u32,
+    pub(super) property: String,
+}
+
 struct Run {
     servers: Vec<Server>,
+    functions: BTreeMap<String, Function>,
     max_arguments: usize,
+    has_builtins: bool,
+    has_prelude: bool,
+    is_prelude: bool,
+}
+
+impl Default for Run {
+    fn default() -> Self {
+        Self {
+            servers: Vec::new(),
+            functions: BTreeMap::new(),
+            max_arguments: 0,
+            has_builtins: true,
+            has_prelude: false,
+            is_prelude: false,
+        }
+    }
 }
 
 pub(super) struct Server {
     name: String,
     /// The global variables that hold its namespace.
     globals: Vec<String>,
+    form: Form,
     /// Its namespace.
     object: JsObject,
+    /// What the prelude has given it.
+    own: BTreeSet<String>,
     /// Asked of the host once.
     directory: Option<Result<Rc<str>, String>>,
     /// The entries that take and give back its lock, where it keeps state between calls.
@@ -80,11 +138,13 @@ pub(super) struct Server {
 
 impl Server {
     /// A server of which nothing was asked yet.
-    pub(super) fn new(name: String, globals: Vec<String>, object: JsObject) -> Self {
+    pub(super) fn new(name: String, globals: Vec<String>, form: Form, object: JsObject) -> Self {
         Self {
             name,
             globals,
+            form,
             object,
+            own: BTreeSet::new(),
             directory: None,
             lock: None,
             exclusive: None,
@@ -98,9 +158,68 @@ thread_local! {
     static RUN: RefCell<Run> = RefCell::default();
 }
 
-/// Sets the servers of this run.
-pub(super) fn begin(servers: Vec<Server>, max_arguments: usize) {
-    RUN.set(Run { servers, max_arguments });
+/// Sets the servers and functions of this run.
+pub(super) fn begin(servers: Vec<Server>, functions: BTreeMap<String, Function>, program: &Program) {
+    RUN.set(Run {
+        servers,
+        functions,
+        max_arguments: program.max_arguments as usize,
+        has_builtins: program.builtins,
+        has_prelude: program.prelude.is_some(),
+        is_prelude: program.prelude.is_some(),
+    });
+}
+
+/// Whether there are belljar's own globals.
+pub fn has_builtins() -> bool {
+    RUN.with_borrow(|run| run.has_builtins)
+}
+
+/// Whether the host has run something before the script.
+pub(super) fn has_prelude() -> bool {
+    RUN.with_borrow(|run| run.has_prelude)
+}
+
+/// Whether that is running, and may change namespaces.
+pub(super) fn is_prelude() -> bool {
+    RUN.with_borrow(|run| run.is_prelude)
+}
+
+/// From here on nothing changes a namespace.
+pub(super) fn end_prelude() {
+    RUN.with_borrow_mut(|run| run.is_prelude = false);
+}
+
+/// Notes whether the prelude has given a namespace a property of its own.
+pub(super) fn note_own(number: u32, name: &str, is_own: bool) {
+    RUN.with_borrow_mut(|run| {
+        if let Some(server) = run.servers.get_mut(number as usize) {
+            if is_own {
+                server.own.insert(name.to_owned());
+            } else {
+                server.own.remove(name);
+            }
+        }
+    });
+}
+
+/// Whether the prelude has given a namespace this property.
+pub fn is_own(number: u32, name: &str) -> bool {
+    RUN.with_borrow(|run| run.servers.get(number as usize).is_some_and(|server| server.own.contains(name)))
+}
+
+/// The tool of a global function: its server's number, and the property there.
+pub fn tool_of_function(name: &str) -> Option<(u32, String)> {
+    RUN.with_borrow(|run| run.functions.get(name).map(|function| (function.namespace, function.property.clone())))
+}
+
+/// Whether the tools of a server take arguments by position.
+pub fn is_positional(number: u32) -> bool {
+    form(number).positional
+}
+
+fn form(number: u32) -> Form {
+    RUN.with_borrow(|run| run.servers.get(number as usize).map(|server| server.form)).unwrap_or_default()
 }
 
 /// The name of the server whose namespace an object is.

@@ -57,6 +57,41 @@ pub(super) fn tool_error(
     Ok(JsError::from_opaque(error.into()))
 }
 
+/// The error of a host's function, under the name that the host has given it: of a class of the
+/// language, or else an `Error` of this name.
+pub(super) fn named(
+    site: CallSite,
+    name: &str,
+    message: &str,
+    hint: Option<&str>,
+    context: &mut Context,
+) -> JsResult<JsError> {
+    let error = site.into_error();
+    let constructors = context.intrinsics().constructors();
+    let class = match name {
+        "ToolError" => PROTOTYPE.with_borrow(Clone::clone),
+        "EvalError" => Some(constructors.eval_error().prototype()),
+        "RangeError" => Some(constructors.range_error().prototype()),
+        "ReferenceError" => Some(constructors.reference_error().prototype()),
+        "SyntaxError" => Some(constructors.syntax_error().prototype()),
+        "TypeError" => Some(constructors.type_error().prototype()),
+        "URIError" => Some(constructors.uri_error().prototype()),
+        _ => None,
+    };
+    let is_known = class.is_some() || name == "Error";
+    if class.is_some() {
+        error.set_prototype(class);
+    }
+    if !is_known {
+        put_hidden(&error, "name", JsString::from(name), context)?;
+    }
+    put_hidden(&error, "message", JsString::from(message), context)?;
+    if let Some(hint) = hint {
+        put_hidden(&error, "hint", JsString::from(hint), context)?;
+    }
+    Ok(JsError::from_opaque(error.into()))
+}
+
 /// A new `PolicyError`: the rules of belljar's owner do not allow the call. `denied` is what they
 /// say, as JSON.
 pub(super) fn policy_error(

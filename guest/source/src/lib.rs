@@ -31,7 +31,7 @@ mod shape;
 mod slips;
 mod unawaited;
 
-use std::{borrow::Cow, path::PathBuf};
+use std::{borrow::Cow, cell::RefCell, collections::BTreeSet, path::PathBuf};
 
 use oxc::{
     allocator::Allocator,
@@ -85,6 +85,38 @@ pub struct Translated {
     pub calls: Sites,
 }
 
+/// What the globals of a run are to a program.
+#[derive(Clone, Copy)]
+pub struct Globals<'g> {
+    /// Those whose methods are tools.
+    pub is_server: &'g dyn Fn(&str) -> bool,
+    /// The functions that are tools.
+    pub is_function: &'g dyn Fn(&str) -> bool,
+    /// Whether `tools` is belljar's own.
+    pub has_tools: bool,
+    /// Whether a host has run something before, which may have changed what these are.
+    pub may_differ: bool,
+}
+
+impl Globals<'_> {
+    /// No servers and no functions.
+    pub const NONE: Globals<'static> =
+        Globals { is_server: &|_| false, is_function: &|_| false, has_tools: true, may_differ: false };
+}
+
+thread_local! {
+    static TOOL_FUNCTIONS: RefCell<BTreeSet<String>> = const { RefCell::new(BTreeSet::new()) };
+}
+
+/// Keeps the names of the global functions that are tools, for what is said of a failed script.
+pub fn keep_tool_functions(names: BTreeSet<String>) {
+    TOOL_FUNCTIONS.set(names);
+}
+
+fn tool_functions() -> BTreeSet<String> {
+    TOOL_FUNCTIONS.with_borrow(Clone::clone)
+}
+
 /// Why a source cannot be run.
 pub struct SyntaxFault {
     pub message: String,
@@ -92,9 +124,8 @@ pub struct SyntaxFault {
     pub hint: Option<String>,
 }
 
-/// Translates `text`, or says where it is wrong. `is_server` knows the globals whose methods are
-/// tools.
-pub fn translate(text: &str, is_server: &dyn Fn(&str) -> bool) -> Result<Translated, SyntaxFault> {
+/// Translates `text`, or says where it is wrong.
+pub fn translate(text: &str, globals: &Globals<'_>) -> Result<Translated, SyntaxFault> {
     // To the language, a carriage return ends a line too, with a line feed or alone. Everything
     // here counts line feeds.
     let lines_end_alike = match memchr::memchr(b'\r', text.as_bytes()) {
@@ -102,19 +133,19 @@ pub fn translate(text: &str, is_server: &dyn Fn(&str) -> bool) -> Result<Transla
         None => Cow::Borrowed(text),
     };
     let source = fence::unfenced(&lines_end_alike);
-    let fault = match program(&source, is_server) {
+    let fault = match program(&source, globals) {
         Err(fault) => fault,
         translated => return translated,
     };
     // Prose around the program? Then what is wrong before the fence is of no interest.
     let Some((block, fence)) = fence::block(&source) else { return Err(fault) };
-    program(&block, is_server).map_err(|inner| match fault.position {
+    program(&block, globals).map_err(|inner| match fault.position {
         Some(position) if position.line > fence => fault,
         _ => inner,
     })
 }
 
-fn program(source: &str, is_server: &dyn Fn(&str) -> bool) -> Result<Translated, SyntaxFault> {
+fn program(source: &str, globals: &Globals<'_>) -> Result<Translated, SyntaxFault> {
     let allocator = Allocator::default();
     let parsed = Parser::new(&allocator, source, SourceType::ts().with_module(true)).with_options(options()).parse();
     if let Some(error) = parsed.diagnostics.errors().next() {
@@ -135,8 +166,8 @@ fn program(source: &str, is_server: &dyn Fn(&str) -> bool) -> Result<Translated,
     let entry = entry::of(&program, &scoping);
     refuse::changing_exports(source, &program, &scoping)?;
     merged::parts(source, &program, &scoping)?;
-    unawaited::refuse(source, &program, &scoping, is_server)?;
-    let calls = plan::sites(source, &program, &scoping, is_server);
+    unawaited::refuse(source, &program, &scoping, globals)?;
+    let calls = plan::sites(source, &program, &scoping, globals);
     let mut transform = TransformOptions::default();
     if memchr::memmem::find(source.as_bytes(), b"using").is_some() {
         // The engine reads `using`, and disposes of nothing.

@@ -344,7 +344,8 @@ mod tests {
             ("for (x of list) f(x)", false),
             ("for (const x of list) f`x`", false),
         ] {
-            let translated = crate::translate(script, &|_| false).unwrap_or_else(|fault| panic!("{}", fault.message));
+            let translated =
+                crate::translate(script, &crate::Globals::NONE).unwrap_or_else(|fault| panic!("{}", fault.message));
             assert_eq!(translated.code.contains("__index__++"), counts, "{script}");
             assert!(translated.code.matches("f(").count() <= 2 * script.matches("f(").count(), "{script}");
         }

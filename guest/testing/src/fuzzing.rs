@@ -52,7 +52,7 @@ pub fn script_source(data: &[u8]) {
     let within = |position: Position| {
         assert!((1..=lines).contains(&position.line) && position.column >= 1, "{position:?} of {lines} lines");
     };
-    let translated = match source::translate(text, &|_| false) {
+    let translated = match source::translate(text, &source::Globals::NONE) {
         Ok(translated) => translated,
         Err(fault) => {
             assert!(!fault.message.is_empty());
@@ -93,7 +93,7 @@ pub fn json_decode(data: &[u8]) {
             (_, _, Err(_)) => return,
             (_, _, Ok(_)) => panic!("serde_json takes it, and we do not"),
         };
-        let written = match encode::output(&decoded.value, u32::MAX, ours) {
+        let written = match encode::output(&decoded.value, u32::MAX, false, ours) {
             Ok((written, _)) => written,
             Err(_) => return,
         };
@@ -151,7 +151,7 @@ pub fn json_encode(data: &[u8]) {
     with_contexts(|ours, stock| {
         assert_eq!(evaluate(&script, ours), evaluate(&script, stock), "{script}");
         let Ok(value) = ours.eval(Source::from_bytes(&format!("({value})"))) else { return };
-        if let Ok((written, _)) = encode::output(&value, 100_000, ours) {
+        if let Ok((written, _)) = encode::output(&value, 100_000, false, ours) {
             assert!(serde_json::from_str::<Value>(&written).is_ok(), "{written}");
         }
         let _ = belljar_guest_values::inspect::format(&[value], ours);

@@ -20,7 +20,7 @@ fn settled(promise: &JsValue, context: &mut Context) -> String {
 }
 
 fn translated(script: &str, context: &mut Context) -> String {
-    let translated = belljar_guest_source::translate(script, &|_| false)
+    let translated = belljar_guest_source::translate(script, &belljar_guest_source::Globals::NONE)
         .unwrap_or_else(|fault| panic!("{script}: {}", fault.message));
     let function = context.eval(Source::from_bytes(&translated.code)).expect("the translation is a function");
     let function = function.as_callable().expect("the translation is a function");

@@ -57,6 +57,10 @@ pub(super) fn refused(message: &str) -> CallToolResult {
 fn of_outcome(report: String, media: Vec<Media>, mut outcome: Value) -> CallToolResult {
     let mut content = vec![ContentBlock::text(report)];
     content.extend(blocks(media));
+    if let Some(error) = outcome.get_mut("error").and_then(Value::as_object_mut) {
+        // The message has both parts.
+        error.remove("thrown");
+    }
     let has_failed = outcome.get("ok") == Some(&Value::Bool(false));
     if let Some(outcome) = outcome.as_object_mut() {
         shorten(outcome);

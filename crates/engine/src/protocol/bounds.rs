@@ -25,7 +25,7 @@ pub(crate) fn bound(kind: u8, limits: &Limits, max_recording: Option<ByteSize>) 
             let (logs, lines) = (limits.max_logs.as_u64(), limits.max_log_lines);
             let logs =
                 logs.saturating_add(CUT.0).saturating_add(lines.saturating_add(CUT.1).saturating_mul(LOG_HEADER));
-            let rest = 4 * MAX_ERROR_TEXT + MAX_USAGE + MAX_ORDER * ORDER_ENTRY + FIXED;
+            let rest = 6 * MAX_ERROR_TEXT + MAX_USAGE + MAX_ORDER * ORDER_ENTRY + FIXED;
             limits.max_value_bytes().saturating_add(logs).saturating_add(rest)
         }
         GONE => 0,

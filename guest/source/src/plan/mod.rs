@@ -15,7 +15,7 @@ mod sites;
 
 use oxc::{ast::ast::Program, semantic::Scoping};
 
-use super::Position;
+use super::{Globals, Position};
 pub use arguments::{Known, write_text};
 pub use certain::Stranger;
 use names::Names;
@@ -34,11 +34,12 @@ pub enum Reach {
 /// A place in the source where a tool is called.
 #[derive(Debug)]
 pub struct Site {
-    /// The global of the server's namespace, or the server as a path names it.
+    /// The global of the server's namespace, or the server as a path names it. Empty for a global
+    /// function.
     pub server: String,
     /// Whether the tool is called by its path, as `tools.call` does.
     pub by_path: bool,
-    /// The property that is called, or the tool as the path names it.
+    /// The property that is called, the tool as the path names it, or the global function.
     pub tool: String,
     pub reach: Reach,
     /// Whether the script fails if the call does. Only of a certain one.
@@ -65,9 +66,9 @@ pub struct Sites {
     pub strangers: Vec<Stranger>,
 }
 
-/// The calls of a program. `is_server` knows the globals whose methods are tools.
-pub(super) fn sites(source: &str, program: &Program<'_>, scoping: &Scoping, is_server: &dyn Fn(&str) -> bool) -> Sites {
-    let names = Names::of(source, program, scoping, is_server);
+/// The calls of a program.
+pub(super) fn sites(source: &str, program: &Program<'_>, scoping: &Scoping, globals: &Globals<'_>) -> Sites {
+    let names = Names::of(source, program, scoping, globals);
     let certain = certain::calls(source, program, &names);
     sites::all(source, program, &names, certain)
 }

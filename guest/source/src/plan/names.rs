@@ -15,6 +15,10 @@ use oxc::{
     span::GetSpan as _,
 };
 
+use super::Globals;
+
+/// The server of a global function.
+const NO_SERVER: &str = "";
 /// Members and names behind each other that are followed.
 const MAX_STEPS: usize = 8;
 /// The global through which tools are called by their paths.
@@ -34,7 +38,7 @@ const CHANGING_WORDS: [&str; 3] = ["rototype", "__proto__", "defineProp"];
 pub(super) enum Meaning<'a> {
     /// The namespace of a server, by its global.
     Server(&'a str),
-    /// One of its tools, by the property.
+    /// One of its tools, by the property; or a global function.
     Tool { server: &'a str, tool: &'a str },
     /// The global `tools`.
     Tools,
@@ -52,7 +56,7 @@ pub(super) enum Body<'a> {
 /// The names of a program.
 pub(super) struct Names<'a, 's> {
     scoping: &'s Scoping,
-    is_server: &'s dyn Fn(&str) -> bool,
+    globals: &'s Globals<'s>,
     meanings: BTreeMap<SymbolId, Meaning<'a>>,
     constants: BTreeMap<SymbolId, &'a Expression<'a>>,
     functions: BTreeMap<SymbolId, Body<'a>>,
@@ -68,15 +72,10 @@ pub(super) struct Names<'a, 's> {
 }
 
 impl<'a, 's> Names<'a, 's> {
-    pub(super) fn of(
-        source: &'s str,
-        program: &Program<'a>,
-        scoping: &'s Scoping,
-        is_server: &'s dyn Fn(&str) -> bool,
-    ) -> Self {
+    pub(super) fn of(source: &'s str, program: &Program<'a>, scoping: &'s Scoping, globals: &'s Globals<'s>) -> Self {
         let names = Self {
             scoping,
-            is_server,
+            globals,
             meanings: BTreeMap::new(),
             constants: BTreeMap::new(),
             functions: BTreeMap::new(),
@@ -126,8 +125,11 @@ impl<'a, 's> Names<'a, 's> {
         match self.symbol(name) {
             Some(symbol) => self.meanings.get(&symbol).copied(),
             None if !self.is_global(name) => None,
-            None if (self.is_server)(&name.name) => Some(Meaning::Server(name.name.as_str())),
-            None => (name.name == TOOLS).then_some(Meaning::Tools),
+            None if (self.globals.is_server)(&name.name) => Some(Meaning::Server(name.name.as_str())),
+            None if (self.globals.is_function)(&name.name) => {
+                Some(Meaning::Tool { server: NO_SERVER, tool: name.name.as_str() })
+            }
+            None => (self.globals.has_tools && name.name == TOOLS).then_some(Meaning::Tools),
         }
     }
 

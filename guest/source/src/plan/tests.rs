@@ -4,7 +4,10 @@ use super::{Known, Reach, Sites};
 
 fn sites(source: &str) -> Sites {
     let is_server = |name: &str| name == "fs" || name == "git";
-    let Ok(translated) = crate::translate(source, &is_server) else { panic!("{source} is no program") };
+    let Ok(translated) = crate::translate(source, &crate::Globals { is_server: &is_server, ..crate::Globals::NONE })
+    else {
+        panic!("{source} is no program")
+    };
     translated.calls
 }
 

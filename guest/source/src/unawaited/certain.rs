@@ -19,7 +19,10 @@ use oxc::{
     syntax::operator::{BinaryOperator, LogicalOperator, UnaryOperator},
 };
 
-use super::{super::SyntaxFault, Position, TOOLS, quoted};
+use super::{
+    super::{Globals, SyntaxFault},
+    Position, TOOLS, quoted,
+};
 
 /// Members that promises have, as all objects do.
 const OF_PROMISES: [&str; 10] = [
@@ -41,15 +44,14 @@ const DECIDING: [&str; 7] = ["filter", "find", "findIndex", "findLast", "findLas
 /// What was saved by asking first.
 const UNCALLED: &str = "nothing was called yet";
 
-/// Refuses the first such promise, if there is one. `is_server` knows the globals whose methods are
-/// tools.
+/// Refuses the first such promise, if there is one.
 pub(crate) fn refuse(
     source: &str,
     program: &Program<'_>,
     scoping: &Scoping,
-    is_server: &dyn Fn(&str) -> bool,
+    globals: &Globals<'_>,
 ) -> Result<(), SyntaxFault> {
-    let mut known = Known::new(source, scoping, is_server);
+    let mut known = Known::new(source, scoping, globals);
     known.visit_program(program);
     let mut uses = Uses { known: &known, found: None };
     uses.visit_program(program);
@@ -65,7 +67,7 @@ pub(crate) fn refuse(
 struct Known<'k> {
     source: &'k str,
     scoping: &'k Scoping,
-    is_server: &'k dyn Fn(&str) -> bool,
+    globals: &'k Globals<'k>,
     /// Functions that are async, and never another.
     async_functions: BTreeSet<SymbolId>,
     /// Variables that hold what a call gave: whether it is certainly a tool's, else the function;
@@ -86,11 +88,11 @@ struct Certain {
 }
 
 impl<'k> Known<'k> {
-    fn new(source: &'k str, scoping: &'k Scoping, is_server: &'k dyn Fn(&str) -> bool) -> Self {
+    fn new(source: &'k str, scoping: &'k Scoping, globals: &'k Globals<'k>) -> Self {
         Self {
             source,
             scoping,
-            is_server,
+            globals,
             async_functions: BTreeSet::new(),
             held: BTreeMap::new(),
             extended: BTreeSet::new(),
@@ -102,6 +104,11 @@ impl<'k> Known<'k> {
         self.scoping.get_reference(name.reference_id.get()?).symbol_id()
     }
 
+    /// Whether the methods of a global are tools, and nothing else.
+    fn is_server(&self, name: &str) -> bool {
+        !self.globals.may_differ && (self.globals.is_server)(name)
+    }
+
     /// Whether a call gives a promise: `Ok` of a tool's, `Err` with the function that would have to
     /// be async.
     fn call(&self, call: &CallExpression<'_>) -> Option<Result<(), SymbolId>> {
@@ -109,15 +116,21 @@ impl<'k> Known<'k> {
             return None;
         }
         let member = match call.callee.get_inner_expression() {
-            Expression::Identifier(name) => return self.symbol(name).map(Err),
+            Expression::Identifier(name) => {
+                let is_tool = |name: &str| !self.globals.may_differ && (self.globals.is_function)(name);
+                return match self.symbol(name) {
+                    Some(symbol) => Some(Err(symbol)),
+                    None => is_tool(&name.name).then_some(Ok(())),
+                };
+            }
             callee => callee.as_member_expression()?,
         };
         let Expression::Identifier(object) = member.object() else { return None };
         let method = member.static_property_name()?;
-        let is_tool = if object.name == TOOLS {
+        let is_tool = if self.globals.has_tools && object.name == TOOLS {
             matches!(method, "call" | "raw")
         } else {
-            (self.is_server)(&object.name) && !OF_PROMISES.contains(&method) && !OF_NAMESPACES.contains(&method)
+            self.is_server(&object.name) && !OF_PROMISES.contains(&method) && !OF_NAMESPACES.contains(&method)
         };
         (is_tool && self.symbol(object).is_none()).then_some(Ok(()))
     }
@@ -311,8 +324,7 @@ impl Uses<'_, '_> {
         let Some(member) = call.callee.get_inner_expression().as_member_expression() else { return };
         let Some(method) = member.static_property_name().filter(|name| DECIDING.contains(name)) else { return };
         // A method of a server or of the script's own is another.
-        let is_other =
-            matches!(member.object(), Expression::Identifier(object) if (self.known.is_server)(&object.name));
+        let is_other = matches!(member.object(), Expression::Identifier(object) if self.known.is_server(&object.name));
         if is_other || self.known.own_methods.contains(method) {
             return;
         }

@@ -10,13 +10,13 @@ use oxc::{
     syntax::operator::{BinaryOperator, UnaryOperator},
 };
 
-use super::{AsyncFunctions, Call, Position, Reading, with_program};
+use super::{AsyncFunctions, Call, Position, Reading, tool_functions, with_program};
 
 /// What to say of the first promise that the source uses so, if there is one. `servers` are the
 /// names of the globals whose methods are tools.
 pub fn warning(servers: &BTreeSet<String>) -> Option<String> {
     with_program(|source, program| {
-        let mut reading = Reading { source, servers, async_functions: BTreeSet::new(), promises: BTreeMap::new() };
+        let mut reading = Reading { source, servers, async_functions: tool_functions(), promises: BTreeMap::new() };
         AsyncFunctions(&mut reading.async_functions).visit_program(program);
         reading.visit_program(program);
         let mut comparisons = Comparisons { reading: &reading, found: None };

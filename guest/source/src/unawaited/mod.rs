@@ -22,6 +22,7 @@ use oxc::{
 use super::{
     Position,
     reading::{quoted, with_program},
+    tool_functions,
 };
 
 pub(super) use certain::refuse;
@@ -45,7 +46,7 @@ struct Call {
 pub fn hint(position: Option<Position>, servers: &BTreeSet<String>) -> Option<String> {
     with_program(|source, program| {
         let offset = position.and_then(|position| position.offset(source));
-        let mut reading = Reading { source, servers, async_functions: BTreeSet::new(), promises: BTreeMap::new() };
+        let mut reading = Reading { source, servers, async_functions: tool_functions(), promises: BTreeMap::new() };
         AsyncFunctions(&mut reading.async_functions).visit_program(program);
         reading.visit_program(program);
         let mut place = Place { offset, found: None };

@@ -2,6 +2,7 @@
 //!
 //! Linear in the text's length, at any depth: nothing here calls itself.
 
+mod extended;
 mod fault;
 mod member;
 mod reader;
@@ -20,6 +21,7 @@ use fault::{Fault, FaultKind};
 use reader::{Encoding, Number, Reader};
 use strings::Strings;
 
+pub use extended::extended;
 pub use fault::Described;
 pub use member::members;
 pub use records::Record;

@@ -16,6 +16,8 @@ pub(super) struct Frame {
     read: usize,
     /// Members that were written.
     pub(super) written: usize,
+    /// Where an object begins in the text.
+    pub(super) start: usize,
 }
 
 enum Members {
@@ -38,7 +40,7 @@ pub(super) enum Member {
 
 impl Frame {
     fn new(object: JsObject, members: Members) -> Self {
-        Self { object, members, read: 0, written: 0 }
+        Self { object, members, read: 0, written: 0, start: 0 }
     }
 
     pub(super) fn elements(array: JsObject, length: u64) -> Self {
@@ -59,6 +61,12 @@ impl Frame {
 
     pub(super) fn pairs(owner: JsObject, pairs: Vec<(JsString, JsValue)>) -> Self {
         Self::new(owner, Members::Pairs(pairs))
+    }
+
+    /// The same, of an object that begins there in the text.
+    pub(super) fn starting(mut self, start: usize) -> Self {
+        self.start = start;
+        self
     }
 
     pub(super) fn is_array(&self) -> bool {

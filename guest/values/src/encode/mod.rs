@@ -6,6 +6,7 @@
 //! members; `undefined` as the whole value becomes `null`. A BigInt, a promise that was not
 //! awaited, a cycle, and nesting beyond what the host takes are errors that name the place.
 
+mod extended;
 mod lost;
 mod members;
 mod shapes;
@@ -35,8 +36,16 @@ pub enum NotWritten {
 
 /// The run's value as JSON, within `max_output` bytes, and what to say of what JSON did not take of
 /// it.
-pub fn output(value: &JsValue, max_output: u32, context: &mut Context) -> Result<(String, Option<String>), NotWritten> {
-    let mut walk = Walk::new(Rules::crossing("the value"), max_output as usize, context);
+///
+/// In extended JSON, undefined (but for members of objects, which are left out) and bytes are what
+/// they are.
+pub fn output(
+    value: &JsValue,
+    max_output: u32,
+    is_extended: bool,
+    context: &mut Context,
+) -> Result<(String, Option<String>), NotWritten> {
+    let mut walk = Walk::new(Rules::crossing("the value", is_extended), max_output as usize, context);
     match walk.whole(value) {
         Ok(_) => {}
         Err(Stop::Thrown(error)) => return Err(NotWritten::Thrown(error)),
@@ -53,9 +62,10 @@ pub fn arguments(
     value: &JsValue,
     what: &str,
     max: usize,
+    is_extended: bool,
     context: &mut Context,
 ) -> Result<(String, Option<String>), JsError> {
-    let mut walk = Walk::new(Rules::crossing(what), max, context);
+    let mut walk = Walk::new(Rules::crossing(what, is_extended), max, context);
     let used = match walk.whole(value) {
         Ok(_) => match walk.sink.finish() {
             Ok(text) => return Ok((text, walk.lost.without_left_out().text(what))),

@@ -2,6 +2,7 @@
 
 use boa_engine::{JsString, string::JsStrVariant};
 
+use super::extended::{ESCAPE, MARKED};
 use crate::plain_bytes::plain_run;
 
 /// Bytes that are counted beyond the limit, so that an author learns how much too large a value is.
@@ -40,6 +41,23 @@ impl Sink {
     pub(super) fn put(&mut self, text: &str) -> Result<(), Full> {
         if self.has_room(text.len())? {
             self.text.extend_from_slice(text.as_bytes());
+        }
+        Ok(())
+    }
+
+    /// How long the text is.
+    pub(super) fn length(&self) -> usize {
+        self.text.len()
+    }
+
+    /// Escapes what begins there, if it is an object whose first member is `$belljar`. It has no
+    /// other one.
+    pub(super) fn escape(&mut self, start: usize) -> Result<(), Full> {
+        let is_marked = self.text.get(start..).is_some_and(|object| object.starts_with(MARKED));
+        let [before, after] = ESCAPE;
+        if is_marked && self.has_room(before.len() + after.len())? {
+            self.text.splice(start..start, before.bytes());
+            self.text.extend_from_slice(after.as_bytes());
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use boa_engine::{
     Context, JsBigInt, JsObject, JsResult, JsString, JsValue,
-    builtins::{error::Error, promise::Promise},
+    builtins::{error::Error, promise::Promise, typed_array::TypedArrayKind},
     js_string,
     object::builtins::{JsArray, JsArrayBuffer, JsDataView, JsProxy, JsTypedArray},
 };
@@ -12,6 +12,8 @@ use belljar_guest_engine::{
     collections::{Map, Set},
     errors, originals,
 };
+
+use super::extended;
 
 pub(super) const BIG_INTEGER: &str = "is a BigInt, which JSON cannot hold: convert it with String(x)";
 const PROMISE: &str = "is a promise that was not awaited: use await, or await Promise.all([…])";
@@ -29,7 +31,7 @@ pub(super) enum Special {
 }
 
 /// What is written for an object, when it crosses the glass or in `JSON.stringify`.
-pub(super) fn of(object: &JsObject, crosses: bool, context: &mut Context) -> JsResult<Special> {
+pub(super) fn of(object: &JsObject, crosses: bool, is_extended: bool, context: &mut Context) -> JsResult<Special> {
     if object.is::<JsBigInt>() {
         return Ok(Special::Fault(BIG_INTEGER));
     }
@@ -51,7 +53,7 @@ pub(super) fn of(object: &JsObject, crosses: bool, context: &mut Context) -> JsR
     if object.is::<Error>() {
         return of_error(object, context);
     }
-    if let Some(bytes) = bytes(object, context)? {
+    if let Some(bytes) = bytes(object, is_extended, context)? {
         return Ok(bytes);
     }
     raw(object, context)
@@ -104,11 +106,15 @@ fn of_error(error: &JsObject, context: &mut Context) -> JsResult<Special> {
     Ok(Special::Pairs(pairs))
 }
 
-/// Bytes become `{ type, length, base64 }`: a list of numbers would be many times longer.
-fn bytes(object: &JsObject, context: &mut Context) -> JsResult<Option<Special>> {
+/// Bytes become `{ type, length, base64 }`: a list of numbers would be many times longer. In
+/// extended JSON they stay what they are.
+fn bytes(object: &JsObject, is_extended: bool, context: &mut Context) -> JsResult<Option<Special>> {
+    let mut kind = "ArrayBuffer";
     let (buffer, from, length) = if let Ok(array) = JsTypedArray::from_object(object.clone()) {
+        kind = array.kind().map_or("Uint8Array", kind_name);
         (array.buffer(context)?, array.byte_offset(context)?, array.byte_length(context)?)
     } else if let Ok(view) = JsDataView::from_object(object.clone()) {
+        kind = "DataView";
         let from = usize::try_from(view.byte_offset(context)?).unwrap_or(usize::MAX);
         (view.buffer(context)?, from, usize::try_from(view.byte_length(context)?).unwrap_or(usize::MAX))
     } else if let Ok(buffer) = JsArrayBuffer::from_object(object.clone()) {
@@ -118,6 +124,9 @@ fn bytes(object: &JsObject, context: &mut Context) -> JsResult<Option<Special>> 
     };
     let buffer = buffer.as_object().and_then(|buffer| JsArrayBuffer::from_object(buffer).ok());
     let bytes = buffer.and_then(|buffer| Some(buffer.data()?.get(from..)?.get(..length)?.to_vec())).unwrap_or_default();
+    if is_extended {
+        return Ok(Some(Special::Text(extended::bytes(kind, &bytes))));
+    }
     let name = object.get(boa_engine::JsSymbol::to_string_tag(), context)?;
     let told: [(JsString, JsValue); 3] = [
         (js_string!("type"), name),
@@ -125,6 +134,24 @@ fn bytes(object: &JsObject, context: &mut Context) -> JsResult<Option<Special>> 
         (js_string!("base64"), JsString::from(BASE64_STANDARD.encode(bytes)).into()),
     ];
     Ok(Some(Special::Pairs(told.into())))
+}
+
+/// What the language calls a typed array. (A script may call it something else.)
+fn kind_name(kind: TypedArrayKind) -> &'static str {
+    match kind {
+        TypedArrayKind::Int8 => "Int8Array",
+        TypedArrayKind::Uint8 => "Uint8Array",
+        TypedArrayKind::Uint8Clamped => "Uint8ClampedArray",
+        TypedArrayKind::Int16 => "Int16Array",
+        TypedArrayKind::Uint16 => "Uint16Array",
+        TypedArrayKind::Int32 => "Int32Array",
+        TypedArrayKind::Uint32 => "Uint32Array",
+        TypedArrayKind::BigInt64 => "BigInt64Array",
+        TypedArrayKind::BigUint64 => "BigUint64Array",
+        TypedArrayKind::Float16 => "Float16Array",
+        TypedArrayKind::Float32 => "Float32Array",
+        TypedArrayKind::Float64 => "Float64Array",
+    }
 }
 
 /// Whether an object is an array, or a proxy of one.

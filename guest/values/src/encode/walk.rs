@@ -11,7 +11,7 @@ use belljar_guest_engine::originals::{enumerable_keys, get_of};
 
 use super::{
     super::place::Place,
-    MAX_DEPTH, MAX_DEPTH_OF_TEXT,
+    MAX_DEPTH, MAX_DEPTH_OF_TEXT, extended,
     lost::{self, Loss, Losses},
     members::{Frame, Member},
     shapes::{self, Layout},
@@ -23,6 +23,8 @@ use super::{
 pub(super) struct Rules {
     /// What a value that leaves the jar is called in messages, or nothing for `JSON.stringify`.
     crossing: Option<String>,
+    /// Whether it is extended JSON. Only of what leaves the jar.
+    is_extended: bool,
     replacer: Replacer,
     gap: String,
 }
@@ -35,12 +37,12 @@ pub enum Replacer {
 }
 
 impl Rules {
-    pub(super) fn crossing(what: &str) -> Self {
-        Self { crossing: Some(what.to_owned()), replacer: Replacer::None, gap: String::new() }
+    pub(super) fn crossing(what: &str, is_extended: bool) -> Self {
+        Self { crossing: Some(what.to_owned()), is_extended, replacer: Replacer::None, gap: String::new() }
     }
 
     pub(super) fn standard(replacer: Replacer, gap: String) -> Self {
-        Self { crossing: None, replacer, gap }
+        Self { crossing: None, is_extended: false, replacer, gap }
     }
 }
 
@@ -100,6 +102,10 @@ impl<'context> Walk<'context> {
     /// Writes a whole value, and says whether there was anything to write.
     pub(super) fn whole(&mut self, value: &JsValue) -> Result<bool, Stop> {
         let mut frame = match self.resolve(value.clone(), None)? {
+            Resolved::LeftOut(value) if self.rules.is_extended && value.is_undefined() => {
+                self.sink.put(extended::UNDEFINED)?;
+                None
+            }
             Resolved::LeftOut(value) if self.rules.crossing.is_some() => {
                 // Most scripts that have no value mean to have none.
                 if !value.is_undefined() {
@@ -135,6 +141,9 @@ impl<'context> Walk<'context> {
                 None => return self.close(frame).map(|()| None),
             };
             let resolved = match self.resolved(value, Some(frame))? {
+                Resolved::LeftOut(value) if is_element && self.rules.is_extended && value.is_undefined() => {
+                    Resolved::Value(value)
+                }
                 Resolved::LeftOut(value) => {
                     if self.rules.crossing.is_some() {
                         self.note(Loss::of_left_out(&value), &value, Some(frame));
@@ -178,7 +187,11 @@ impl<'context> Walk<'context> {
         if frame.written > 0 {
             self.new_line(self.open.len())?;
         }
-        Ok(self.sink.put(if frame.is_array() { "]" } else { "}" })?)
+        self.sink.put(if frame.is_array() { "]" } else { "}" })?;
+        if self.rules.is_extended && frame.written == 1 && !frame.is_array() {
+            self.sink.escape(frame.start)?;
+        }
+        Ok(())
     }
 
     #[inline]
@@ -283,6 +296,7 @@ impl<'context> Walk<'context> {
             }
             JsVariant::String(value) => self.sink.quote(&value)?,
             JsVariant::BigInt(_) => return Err(self.big_integer(frame)),
+            JsVariant::Undefined if self.rules.is_extended => self.sink.put(extended::UNDEFINED)?,
             JsVariant::Null | JsVariant::Undefined | JsVariant::Symbol(_) => self.sink.put("null")?,
             JsVariant::Object(object) => return self.special(&object, frame),
         }
@@ -291,8 +305,10 @@ impl<'context> Walk<'context> {
 
     /// An object whose shape says nothing: it may be anything.
     fn special(&mut self, object: &JsObject, frame: Option<&Frame>) -> Result<Option<Frame>, Stop> {
-        let special = special::of(object, self.rules.crossing.is_some(), self.context);
+        let crosses = self.rules.crossing.is_some();
+        let special = special::of(object, crosses, self.rules.is_extended, self.context);
         self.prototypes_are_plain = None;
+        let start = self.sink.length();
         let opened = |walk: &mut Self, bracket: &str| {
             walk.check(object, frame)?;
             Ok::<(), Stop>(walk.sink.put(bracket)?)
@@ -314,7 +330,7 @@ impl<'context> Walk<'context> {
                     self.note(Loss::Members, &object.clone().into(), frame);
                 }
                 opened(self, "{")?;
-                Frame::pairs(object.clone(), pairs)
+                Frame::pairs(object.clone(), pairs).starting(start)
             }
         }))
     }
@@ -326,6 +342,7 @@ impl<'context> Walk<'context> {
             self.sink.put("[")?;
             return Ok(Frame::elements(object, length));
         }
+        let start = self.sink.length();
         self.sink.put("{")?;
         if let Replacer::Keys(keys) = &self.rules.replacer {
             return Ok(Frame::named(object, keys.clone()));
@@ -333,7 +350,7 @@ impl<'context> Walk<'context> {
         match layout {
             // Elements come first, and are no part of a shape.
             Some(layout) if object.borrow().properties().index_property_keys().next().is_none() => {
-                Ok(Frame::shaped(object, layout))
+                Ok(Frame::shaped(object, layout).starting(start))
             }
             _ => {
                 self.prototypes_are_plain = None;
@@ -341,7 +358,7 @@ impl<'context> Walk<'context> {
                 if names.is_empty() && self.rules.crossing.is_some() && lost::is_hollow(&object) {
                     self.note(Loss::Hollow, &object.clone().into(), frame);
                 }
-                Ok(Frame::named(object, names.into()))
+                Ok(Frame::named(object, names.into()).starting(start))
             }
         }
     }

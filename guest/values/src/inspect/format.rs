@@ -58,7 +58,7 @@ fn directed(directive: char, value: &JsValue, context: &mut Context) -> String {
         'c' => String::new(),
         'd' | 'i' | 'f' => number(directive, value, context),
         'j' if value.is_undefined() => "undefined".to_owned(),
-        'j' => encode::arguments(value, "the value", MAX_BYTES, context)
+        'j' => encode::arguments(value, "the value", MAX_BYTES, false, context)
             .map_or_else(|_| "[Circular]".to_owned(), |(text, _)| text),
         's' => plain(value, context),
         'o' => to_depth(value, MAX_DEPTH_OF_O, context),
