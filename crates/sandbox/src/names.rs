@@ -13,7 +13,8 @@ pub const MAX_NAME_BYTES: usize = 128;
 const BUILTINS: &[&str] = &["tools"];
 /// Globals of the sandbox that no server's name was ever kept from, and names that a script's own
 /// code would not find.
-const OTHERS: &[&str] = &["AbortController", "AbortSignal", "DOMException", "Event", "EventTarget", "TypedArray"];
+const OTHERS: &[&str] =
+    &["AbortController", "AbortSignal", "CustomEvent", "DOMException", "Event", "EventTarget", "TypedArray"];
 /// Characters of a name that an error shows.
 const SHOWN: usize = 40;
 
