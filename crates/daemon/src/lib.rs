@@ -15,7 +15,6 @@
 
 mod address;
 mod client;
-mod framing;
 mod lock;
 mod protocol;
 pub mod requests;
@@ -28,8 +27,8 @@ mod start;
 mod tests;
 
 pub use address::{Address, AddressError, user};
+pub use belljar_json_rpc::{Line, Lines};
 pub use client::{ConnectError, DaemonClient, RequestError};
-pub use framing::{Line, Lines};
 pub use lock::{Lock, LockError};
 pub use protocol::{DaemonError, MAX_LINE_BYTES, PROTOCOL, codes};
 pub use server::{DaemonServer, ServeError};
