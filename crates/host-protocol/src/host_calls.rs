@@ -1,0 +1,282 @@
+//! What a run asks of the program at the other end: calls of its functions, which may be answered
+//! in any order, and logs that it is told.
+
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
+};
+
+use belljar_json_rpc::Id;
+use belljar_model::{JsonBounds, JsonText, LogLevel};
+use parking_lot::Mutex;
+use serde::Serialize;
+use tokio::sync::{OwnedSemaphorePermit, oneshot};
+
+use crate::outbox::{Outbox, Room};
+
+/// The longest error message of a function that is passed on.
+const MESSAGE_BYTES: usize = 64 << 10;
+/// The longest name of an error that is passed on.
+const NAME_BYTES: usize = 128;
+
+/// A run's way to the other end.
+#[derive(Debug, Clone)]
+pub struct HostRun(Arc<RunState>);
+
+/// A function of the other end, as its calls name it.
+#[derive(Debug, Clone)]
+pub struct Target(Arc<str>);
+
+/// What a function answered.
+#[derive(Debug)]
+pub struct Answer {
+    /// The value in extended JSON; undefined if there is none.
+    pub value: Option<JsonText>,
+    /// The bytes count among those that are held for the connection until this is dropped.
+    pub held: Held,
+}
+
+/// Bytes of an answer, as long as nobody has taken them.
+#[derive(Debug)]
+pub struct Held(#[expect(dead_code, reason = "it is there to be dropped")] OwnedSemaphorePermit);
+
+/// Why a call has no answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CallFailure {
+    /// The function failed.
+    Failed {
+        /// The message of its error.
+        message: String,
+        /// The name of its error.
+        name: Option<String>,
+    },
+    /// The other end answered something else.
+    Malformed(String),
+    /// The other end is gone, or the run has ended.
+    Gone,
+}
+
+/// One run of a connection.
+#[derive(Debug)]
+pub(crate) struct RunState {
+    /// Its number on this connection.
+    number: u64,
+    /// The id of its request, as JSON.
+    id: String,
+    outbox: Outbox,
+    calls: Mutex<Calls>,
+    /// Log notifications that were left out since the last one.
+    lost: AtomicU64,
+}
+
+#[derive(Debug, Default)]
+struct Calls {
+    next: u64,
+    open: BTreeMap<u64, OpenCall>,
+    is_over: bool,
+}
+
+#[derive(Debug)]
+struct OpenCall {
+    answers: oneshot::Sender<Given>,
+    is_sent: bool,
+}
+
+/// An answer as it came.
+#[derive(Debug)]
+pub(crate) enum Given {
+    Value(Option<String>, OwnedSemaphorePermit),
+    Failed { message: String, name: Option<String> },
+    Malformed(String),
+}
+
+/// A call that was begun. Dropping it before its answer has come calls it off.
+struct Begun {
+    run: Arc<RunState>,
+    number: u64,
+}
+
+impl Target {
+    /// A function of a namespace.
+    pub fn in_namespace(namespace: &str, tool: &str) -> Self {
+        Self(format!(r#""namespace":{},"tool":{}"#, text(namespace), text(tool)).into())
+    }
+
+    /// A global function.
+    pub fn global(function: &str) -> Self {
+        Self(format!(r#""function":{}"#, text(function)).into())
+    }
+}
+
+impl HostRun {
+    pub(crate) fn new(state: Arc<RunState>) -> Self {
+        Self(state)
+    }
+
+    /// Calls a function of the other end. Calls are sent in the order in which this is called, as
+    /// soon as the other end reads. The answer must be within `bounds`.
+    ///
+    /// # Cancellation
+    /// The other end is told that the call is cancelled.
+    pub fn call(
+        &self,
+        target: &Target,
+        arguments: &JsonText,
+        bounds: JsonBounds,
+    ) -> impl Future<Output = Result<Answer, CallFailure>> + Send + use<> {
+        let run = self.0.clone();
+        let begun = run.begin(target, arguments).ok_or(CallFailure::Gone);
+        // Here, so that calls keep their order.
+        let begun = begun.and_then(|(begun, line, answer)| Ok((run.send_if_room(begun.number, line)?, begun, answer)));
+        async move {
+            let (left, begun, answer) = begun?;
+            if let Some(line) = left {
+                run.send(begun.number, line).await?;
+            }
+            let given = answer.await.map_err(|_| CallFailure::Gone)?;
+            drop(begun);
+            given.within(bounds)
+        }
+    }
+
+    /// Tells the other end what the script has logged. It is left out if the other end does not
+    /// read, which the next notification says.
+    pub fn log(&self, level: LogLevel, said: &str) {
+        let run = &self.0;
+        let lost = run.lost.swap(0, Relaxed);
+        let lost_of = if lost == 0 { String::new() } else { format!(r#","lost":{lost}"#) };
+        let line = format!(
+            r#"{{"jsonrpc":"2.0","method":"log","params":{{"run":{},"level":"{}","text":{}{lost_of}}}}}"#,
+            run.id,
+            level.as_str(),
+            text(said)
+        );
+        if !run.outbox.try_send(line) {
+            run.lost.fetch_add(lost + 1, Relaxed);
+        }
+    }
+}
+
+impl RunState {
+    pub(crate) fn new(number: u64, id: &Id, outbox: Outbox) -> Arc<Self> {
+        Arc::new(Self { number, id: text(id), outbox, calls: Mutex::default(), lost: AtomicU64::new(0) })
+    }
+
+    fn begin(
+        self: &Arc<Self>,
+        target: &Target,
+        arguments: &JsonText,
+    ) -> Option<(Begun, String, oneshot::Receiver<Given>)> {
+        let (answers, answer) = oneshot::channel();
+        let number = {
+            let mut calls = self.calls.lock();
+            if calls.is_over {
+                return None;
+            }
+            let number = calls.next;
+            calls.next += 1;
+            calls.open.insert(number, OpenCall { answers, is_sent: false });
+            number
+        };
+        let line = format!(
+            r#"{{"jsonrpc":"2.0","id":"c{}.{number}","method":"call","params":{{"run":{},{},"arguments":{}}}}}"#,
+            self.number,
+            self.id,
+            target.0,
+            arguments.as_str()
+        );
+        Some((Begun { run: self.clone(), number }, line, answer))
+    }
+
+    /// Sends a call if there is room for it now, or gives it back.
+    fn send_if_room(&self, number: u64, line: String) -> Result<Option<String>, CallFailure> {
+        match self.outbox.room_now(&line) {
+            Some(room) => self.send_in(room, number, line).map(|()| None),
+            None => Ok(Some(line)),
+        }
+    }
+
+    /// Sends a call when there is room for it.
+    async fn send(&self, number: u64, line: String) -> Result<(), CallFailure> {
+        let room = self.outbox.room_for(&line).await.map_err(|_| CallFailure::Gone)?;
+        self.send_in(room, number, line)
+    }
+
+    /// Sends a call, unless the run has ended meanwhile.
+    fn send_in(&self, room: Room, number: u64, line: String) -> Result<(), CallFailure> {
+        let mut calls = self.calls.lock();
+        let call = calls.open.get_mut(&number).ok_or(CallFailure::Gone)?;
+        call.is_sent = true;
+        // Within the lock: it cannot be called off before it is sent.
+        self.outbox.send_in(room, line).map_err(|_| CallFailure::Gone)
+    }
+
+    /// Who waits for the answer of a call.
+    pub(crate) fn take(&self, call: u64) -> Option<oneshot::Sender<Given>> {
+        let mut calls = self.calls.lock();
+        // One that was not sent cannot have been answered.
+        if !calls.open.get(&call)?.is_sent {
+            return None;
+        }
+        calls.open.remove(&call).map(|open| open.answers)
+    }
+
+    /// The run has ended: calls off what is open.
+    pub(crate) fn end(&self) {
+        let open = {
+            let mut calls = self.calls.lock();
+            calls.is_over = true;
+            std::mem::take(&mut calls.open)
+        };
+        for (number, _) in open.into_iter().filter(|(_, call)| call.is_sent) {
+            self.call_off(number);
+        }
+    }
+
+    fn call_off(&self, call: u64) {
+        let number = self.number;
+        self.outbox.call_off(format!(r#"{{"jsonrpc":"2.0","method":"cancel","params":{{"id":"c{number}.{call}"}}}}"#));
+    }
+}
+
+/// The number of the run and of the call that a client's answer is for.
+pub(crate) fn call_of(id: &Id) -> Option<(u64, u64)> {
+    let Id::Text(id) = id else { return None };
+    let (run, call) = id.strip_prefix('c')?.split_once('.')?;
+    Some((run.parse().ok()?, call.parse().ok()?))
+}
+
+impl Given {
+    fn within(self, bounds: JsonBounds) -> Result<Answer, CallFailure> {
+        match self {
+            Self::Value(value, held) => {
+                let value = value.map(|text| JsonText::parse(text, &bounds)).transpose();
+                let value = value.map_err(|error| CallFailure::Malformed(error.to_string()))?;
+                Ok(Answer { value, held: Held(held) })
+            }
+            Self::Failed { mut message, name } => {
+                message.truncate(message.floor_char_boundary(MESSAGE_BYTES));
+                Err(CallFailure::Failed { message, name: name.filter(|name| name.len() <= NAME_BYTES) })
+            }
+            Self::Malformed(reason) => Err(CallFailure::Malformed(reason)),
+        }
+    }
+}
+
+impl Drop for Begun {
+    fn drop(&mut self) {
+        let open = self.run.calls.lock().open.remove(&self.number);
+        if open.is_some_and(|call| call.is_sent) {
+            self.run.call_off(self.number);
+        }
+    }
+}
+
+/// A text or an id as JSON.
+fn text(value: &(impl Serialize + ?Sized)) -> String {
+    // A text and a number can always be written.
+    serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned())
+}

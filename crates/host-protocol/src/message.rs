@@ -1,0 +1,377 @@
+//! The messages. Their meaning is in `docs/HOST_PROTOCOL.md`.
+
+use std::borrow::Cow;
+
+use belljar_json_rpc::{Error, Id, codes};
+use belljar_model::{Effect, JsonBounds, JsonError, JsonText, LimitsPatch};
+use serde::{Deserialize, Deserializer, Serialize, de::DeserializeOwned};
+use serde_json::{Map, Value, value::RawValue};
+
+/// The version of the protocol. It changes when an old client could misunderstand a new belljar;
+/// new methods and members do not change it.
+pub const PROTOCOL: u32 = 1;
+
+/// The answer to `hello`.
+#[derive(Debug, Clone, Serialize)]
+pub struct Hello {
+    /// The version of the protocol: [`PROTOCOL`].
+    pub protocol: u32,
+    /// The version of belljar.
+    pub version: String,
+    /// belljar's process.
+    pub pid: u32,
+    /// The limits of a run that asks for none.
+    pub limits: LimitsPatch,
+    /// belljar's own servers, from its owner's configuration.
+    pub servers: Vec<String>,
+}
+
+/// The parameters of `hello`.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Greet {
+    pub(crate) protocol: u32,
+    #[serde(default)]
+    pub(crate) client: Option<ClientName>,
+}
+
+/// How a client calls itself. Nobody vouches for it.
+#[derive(Debug, Deserialize)]
+pub(crate) struct ClientName {
+    pub(crate) name: String,
+}
+
+/// The parameters of `run`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RunRequest {
+    /// The script.
+    pub code: String,
+    /// JavaScript that runs before it.
+    #[serde(default)]
+    pub prelude: Option<String>,
+    /// The limits that it asks for.
+    #[serde(default)]
+    pub limits: LimitsPatch,
+    /// Whether the script finds belljar's own globals.
+    #[serde(default = "yes")]
+    pub builtins: bool,
+    /// The other end's functions, in objects.
+    #[serde(default)]
+    pub namespaces: Vec<HostNamespace>,
+    /// The other end's functions that are global.
+    #[serde(default)]
+    pub functions: Vec<HostFunction>,
+    /// belljar's own tools that the run may call, too.
+    #[serde(default)]
+    pub belljar: OwnTools,
+    /// What is told while it runs.
+    #[serde(default)]
+    pub stream: Vec<Stream>,
+    /// The form of its value.
+    #[serde(default)]
+    pub value: Form,
+}
+
+/// Functions of the other end, in one object.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HostNamespace {
+    /// The name of the global.
+    pub name: String,
+    /// How its functions are called.
+    #[serde(default)]
+    pub style: Style,
+    /// The functions. None of them says how it is called.
+    pub tools: Vec<HostFunction>,
+}
+
+/// A function of the other end.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct HostFunction {
+    /// Its name.
+    pub name: String,
+    /// How it is called, if it is global.
+    #[serde(default)]
+    pub style: Option<Style>,
+    /// What models read of it.
+    #[serde(default)]
+    pub description: Option<String>,
+    /// What a call may change.
+    #[serde(default)]
+    pub effect: Option<Effect>,
+    /// The JSON Schema of its arguments.
+    #[serde(default)]
+    pub input_schema: Option<Map<String, Value>>,
+    /// The JSON Schema of its answers.
+    #[serde(default)]
+    pub output_schema: Option<Map<String, Value>>,
+}
+
+/// How a function is called.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Style {
+    /// With one object.
+    #[default]
+    Object,
+    /// With any number of values.
+    Positional,
+}
+
+/// Which of belljar's own tools a run may call.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum OwnTools {
+    /// None.
+    #[default]
+    None,
+    /// All.
+    All,
+    /// Those of these servers, and these tools, each as `SERVER` or `SERVER.TOOL`.
+    Some(Vec<String>),
+}
+
+impl<'de> Deserialize<'de> for OwnTools {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged, expecting = "`belljar` is true, or a list of texts: \"SERVER\" or \"SERVER.TOOL\"")]
+        enum Written {
+            Whether(bool),
+            Which(Vec<String>),
+        }
+        Ok(match Option::deserialize(deserializer)? {
+            None | Some(Written::Whether(false)) => Self::None,
+            Some(Written::Whether(true)) => Self::All,
+            Some(Written::Which(which)) => Self::Some(which),
+        })
+    }
+}
+
+/// What is told of a run while it runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stream {
+    /// What the script logs.
+    Logs,
+}
+
+/// The form of a run's value.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Form {
+    /// JSON, in which undefined is null.
+    #[default]
+    Plain,
+    /// JSON with undefined and bytes.
+    Extended,
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// A message as it came.
+#[derive(Debug)]
+pub(crate) enum Incoming<'line> {
+    /// It is to be answered.
+    Request { id: Id, method: Cow<'line, str>, params: Option<&'line RawValue> },
+    /// It is not.
+    Notification { method: Cow<'line, str>, params: Option<&'line RawValue> },
+    /// It answers a call.
+    Answer { id: Id, answer: CallAnswer<'line> },
+}
+
+/// What came of a call.
+#[derive(Debug)]
+pub(crate) enum CallAnswer<'line> {
+    /// Its value; undefined if there is none.
+    Value(Option<&'line RawValue>),
+    /// It failed.
+    Failed { message: String, name: Option<String> },
+    /// It is not the answer of a call.
+    Malformed(String),
+}
+
+#[derive(Deserialize)]
+struct Parts<'line> {
+    #[serde(borrow)]
+    jsonrpc: Cow<'line, str>,
+    #[serde(default)]
+    id: Option<Id>,
+    #[serde(borrow, default)]
+    method: Option<Cow<'line, str>>,
+    #[serde(borrow, default)]
+    params: Option<&'line RawValue>,
+    #[serde(borrow, default)]
+    result: Option<&'line RawValue>,
+    #[serde(borrow, default)]
+    error: Option<&'line RawValue>,
+}
+
+/// The `result` of a call.
+#[derive(Deserialize)]
+struct CallResult<'line> {
+    #[serde(borrow, default, deserialize_with = "present")]
+    value: Option<&'line RawValue>,
+}
+
+/// The `error` of a call.
+#[derive(Deserialize)]
+struct CallFault {
+    message: String,
+    #[serde(default)]
+    data: Option<CallFaultData>,
+}
+
+#[derive(Deserialize)]
+struct CallFaultData {
+    #[serde(default)]
+    name: Option<String>,
+}
+
+/// A `null` is a value, and not the absence of one.
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de RawValue>, D::Error> {
+    <&RawValue>::deserialize(deserializer).map(Some)
+}
+
+impl<'line> Incoming<'line> {
+    /// Reads a message.
+    ///
+    /// # Errors
+    /// [`codes::PARSE`] and [`codes::INVALID_REQUEST`]
+    pub(crate) fn parse(line: &'line str) -> Result<Self, Error> {
+        let parts: Parts<'_> = serde_json::from_str(line).map_err(|error| {
+            let code = if error.is_data() { codes::INVALID_REQUEST } else { codes::PARSE };
+            Error::new(code, format!("this is not a message: {error}"))
+                .with_hint("a message is {\"jsonrpc\": \"2.0\", …} on one line; docs/HOST_PROTOCOL.md lists them")
+        })?;
+        if parts.jsonrpc != "2.0" {
+            return Err(Error::new(codes::INVALID_REQUEST, "\"jsonrpc\" must be \"2.0\""));
+        }
+        parts.id.as_ref().map_or(Ok(()), Id::check)?;
+        let Parts { id, method, params, result, error, .. } = parts;
+        match (method, id) {
+            (Some(method), Some(id)) => Ok(Self::Request { id, method, params }),
+            (Some(method), None) => Ok(Self::Notification { method, params }),
+            (None, Some(id)) => Ok(Self::Answer { id, answer: CallAnswer::of(result, error) }),
+            (None, None) => Err(Error::new(codes::INVALID_REQUEST, "a message has a method, an id, or both")),
+        }
+    }
+}
+
+impl<'line> CallAnswer<'line> {
+    fn of(result: Option<&'line RawValue>, error: Option<&'line RawValue>) -> Self {
+        match (result, error) {
+            (Some(result), None) => match serde_json::from_str::<CallResult<'line>>(result.get()) {
+                Ok(result) => Self::Value(result.value),
+                Err(error) => Self::Malformed(format!("its result is not {{\"value\": …}}: {error}")),
+            },
+            (None, Some(error)) => match serde_json::from_str::<CallFault>(error.get()) {
+                Ok(CallFault { message, data }) => {
+                    Self::Failed { message, name: data.and_then(|data| data.name).filter(|name| !name.is_empty()) }
+                }
+                Err(error) => Self::Malformed(format!("its error is not {{\"code\", \"message\"}}: {error}")),
+            },
+            _ => Self::Malformed("it has neither a result nor an error, or both".to_owned()),
+        }
+    }
+}
+
+/// The parameters of a request as a type; missing ones count as an empty object.
+///
+/// # Errors
+/// [`codes::INVALID_PARAMS`]
+pub(crate) fn params<T: DeserializeOwned>(method: &str, params: Option<&RawValue>) -> Result<T, Error> {
+    let wrong =
+        |reason: String| Error::new(codes::INVALID_PARAMS, format!("the parameters of '{method}' are wrong: {reason}"));
+    let text = params.map_or("{}", RawValue::get);
+    // Some become trees, which must be bounded before they are built.
+    let text = JsonText::parse(text.to_owned(), &JsonBounds::with_bytes(belljar_json_rpc::MAX_LINE_BYTES))
+        .map_err(|error: JsonError| wrong(error.to_string()))?;
+    serde_json::from_str(text.as_str()).map_err(|error| wrong(error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(line: &str) -> i32 {
+        Incoming::parse(line).expect_err(line).code
+    }
+
+    #[test]
+    fn a_message_is_told_apart_by_what_it_has() {
+        let told = |line: &str| match Incoming::parse(line).expect(line) {
+            Incoming::Request { .. } => "request",
+            Incoming::Notification { .. } => "notification",
+            Incoming::Answer { answer: CallAnswer::Value(Some(_)), .. } => "value",
+            Incoming::Answer { answer: CallAnswer::Value(None), .. } => "undefined",
+            Incoming::Answer { answer: CallAnswer::Failed { .. }, .. } => "failed",
+            Incoming::Answer { answer: CallAnswer::Malformed(_), .. } => "malformed",
+        };
+        assert_eq!(told(r#"{"jsonrpc":"2.0","id":1,"method":"run","params":{}}"#), "request");
+        assert_eq!(told(r#"{"jsonrpc":"2.0","method":"cancel"}"#), "notification");
+        assert_eq!(told(r#"{"jsonrpc":"2.0","id":"c1","result":{"value":null}}"#), "value");
+        assert_eq!(told(r#"{"jsonrpc":"2.0","id":"c1","result":{}}"#), "undefined");
+        assert_eq!(told(r#"{"jsonrpc":"2.0","id":"c1","error":{"code":1,"message":"no"}}"#), "failed");
+        for malformed in [
+            r#"{"jsonrpc":"2.0","id":"c1"}"#,
+            r#"{"jsonrpc":"2.0","id":"c1","result":3}"#,
+            r#"{"jsonrpc":"2.0","id":"c1","result":null}"#,
+            r#"{"jsonrpc":"2.0","id":"c1","result":{},"error":{"code":1,"message":"no"}}"#,
+            r#"{"jsonrpc":"2.0","id":"c1","error":"no"}"#,
+        ] {
+            assert_eq!(told(malformed), "malformed", "{malformed}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_message_is_told_apart_from_what_is_no_json() {
+        for line in ["", "{", "GET / HTTP/1.1", "nul"] {
+            assert_eq!(refused(line), codes::PARSE, "{line}");
+        }
+        for line in [
+            "[]",
+            "{}",
+            r#"{"jsonrpc":"2.0"}"#,
+            r#"{"jsonrpc":"1.0","id":1,"method":"hello"}"#,
+            r#"{"jsonrpc":"2.0","id":1.5,"method":"hello"}"#,
+            r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"hello"}"#,
+        ] {
+            assert_eq!(refused(line), codes::INVALID_REQUEST, "{line}");
+        }
+        let long = format!(r#"{{"jsonrpc":"2.0","id":"{}","method":"hello"}}"#, "x".repeat(200));
+        assert_eq!(refused(&long), codes::INVALID_REQUEST);
+    }
+
+    #[test]
+    fn a_run_says_no_more_than_the_protocol_knows_and_its_trees_are_bounded() {
+        let read = |text: &str| {
+            let raw = RawValue::from_string(text.to_owned()).expect("JSON");
+            params::<RunRequest>("run", Some(&raw))
+        };
+        let run = read(r#"{"code":"1"}"#).expect("a run");
+        assert!(run.builtins && run.belljar == OwnTools::None && run.value == Form::Plain && run.namespaces.is_empty());
+        assert_eq!(read(r#"{"code":"1","belljar":true}"#).expect("a run").belljar, OwnTools::All);
+        assert_eq!(read(r#"{"code":"1","belljar":["fs"]}"#).expect("a run").belljar, OwnTools::Some(vec!["fs".into()]));
+        let deep = format!(
+            r#"{{"code":"1","functions":[{{"name":"f","inputSchema":{{"a":{}{}}}}}]}}"#,
+            "[".repeat(200),
+            "]".repeat(200)
+        );
+        for wrong in [
+            "{}",
+            "[]",
+            r#"{"code":1}"#,
+            r#"{"code":"1","timeout":3}"#,
+            r#"{"code":"1","limits":{"timeout":"soon"}}"#,
+            r#"{"code":"1","belljar":"fs"}"#,
+            r#"{"code":"1","stream":["all"]}"#,
+            r#"{"code":"1","functions":[{"name":"f","inputSchema":[]}]}"#,
+            &deep,
+        ] {
+            let error = read(wrong).expect_err(wrong);
+            assert_eq!(error.code, codes::INVALID_PARAMS, "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! A client that sends anything, reads nothing, or does too much.
+
+use serde_json::{Value, json};
+
+use super::support::{Client, Event};
+use crate::codes;
+
+#[tokio::test]
+async fn junk_is_answered_and_the_connection_goes_on() {
+    let mut client = Client::greeted().await;
+    let deep = "[".repeat(1_000_000);
+    let junk = [
+        "",
+        "{",
+        "\u{0}\u{0}",
+        "GET / HTTP/1.1",
+        &deep,
+        "[]",
+        r#"[{"jsonrpc":"2.0","id":1,"method":"hello"}]"#,
+        r#"{"jsonrpc":"2.0"}"#,
+    ];
+    for line in junk {
+        client.send(line).await;
+        let refused = client.next().await;
+        let code = refused["error"]["code"].as_i64();
+        assert!(refused["id"].is_null() && matches!(code, Some(-32700 | -32600)), "{refused}");
+    }
+    client.send(&"x".repeat(crate::MAX_LINE_BYTES + 1)).await;
+    assert_eq!(client.next().await["error"]["code"], codes::TOO_LONG);
+    for ignored in [r#"{"jsonrpc":"2.0","method":"unknown"}"#, r#"{"jsonrpc":"2.0","method":"cancel","params":7}"#] {
+        client.send(ignored).await;
+    }
+    client.run(1, "other").await;
+    assert_eq!(client.next().await["id"], 1);
+}
+
+#[tokio::test]
+async fn there_are_so_many_runs_and_the_next_is_told_to_wait() {
+    let mut client = Client::greeted().await;
+    for id in 0..1024 {
+        client.run(id, "hang").await;
+    }
+    client.run(5000, "hang").await;
+    let refused = client.next().await;
+    assert_eq!((&refused["id"], &refused["error"]["code"]), (&json!(5000), &json!(codes::BUSY)));
+}
+
+#[tokio::test]
+async fn a_client_that_does_not_read_is_not_read_either_and_loses_logs_alone() {
+    let mut client = Client::greeted().await;
+    // The logs are more than what may wait.
+    client.run(1, "logs 400000").await;
+    let mut seen = 0_u64;
+    let answer = loop {
+        let message = client.next().await;
+        if message["method"] != "log" {
+            break message;
+        }
+        seen += 1;
+    };
+    assert_eq!(answer["result"], "logged");
+    assert!(seen < 400_000, "some had to be left out");
+}
+
+// The clock goes on only when nobody can do anything.
+#[tokio::test(start_paused = true)]
+async fn a_client_that_sends_without_reading_is_stopped_and_can_still_hang_up() {
+    let mut client = Client::with_pipe(1 << 10);
+    let flood = async {
+        // Each is answered, and nobody reads the answers: what waits is bounded, so at some point
+        // nothing more is read.
+        while client.try_send("junk that is answered with more than it has itself").await {}
+    };
+    let stopped = tokio::time::timeout(std::time::Duration::from_secs(3), flood).await;
+    assert!(stopped.is_err(), "the session read on");
+    let (session, _) = client.vanish();
+    session.await.expect("it has ended");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_vanishes_takes_its_runs_with_it() {
+    let mut client = Client::greeted().await;
+    client.run(1, "hang").await;
+    client.run(2, "calls 5").await;
+    let _: Vec<Value> = client.some(5).await;
+    let (session, mut events) = client.vanish();
+    session.await.expect("it has ended");
+    let mut dropped = 0;
+    while let Some(event) = events.recv().await {
+        dropped += usize::from(event == Event::Dropped);
+    }
+    assert_eq!(dropped, 2);
+}
