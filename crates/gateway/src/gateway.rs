@@ -11,13 +11,14 @@ use belljar_model::{
     RunError, RunId, ToolPath,
 };
 use belljar_recording::Remarks;
-use belljar_sandbox::{Program, Recording, ReplayError};
+use belljar_sandbox::{Program, Recording, ReplayError, Tools};
 use belljar_upstream::Caller;
 use futures::{FutureExt as _, future::BoxFuture};
 
 use crate::{
     Approvals, Teller, Toolbox,
     grant::{Grant, Planned, ScriptCalls},
+    hosted::{HostedRun, Joined},
     locks::RunLocks,
     media,
     plan::CallPlan,
@@ -188,12 +189,14 @@ impl Gateway {
     }
 
     fn execution(&self, work: Work) -> Execution<'_> {
-        Execution { gateway: self, work, asked: None, caller: Caller::default(), cancelled: pending().boxed() }
+        let (caller, cancelled) = (Caller::default(), pending().boxed());
+        Execution { gateway: self, work, hosted: None, asked: None, caller, cancelled }
     }
 
     async fn executed(
         &self,
         source: String,
+        hosted: Option<HostedRun>,
         asked: &LimitsPatch,
         caller: Caller,
         cancelled: BoxFuture<'_, ()>,
@@ -205,7 +208,9 @@ impl Gateway {
                 return Outcome::refused(RunError::new(ErrorKind::Usage, fault.to_string()).with_hint(hint));
             }
         };
-        let asked_digest = self.digest_of(&source, asked);
+        // Its program would not be there when it goes on.
+        let can_rest = hosted.is_none();
+        let asked_digest = self.digest_of(&source, asked).filter(|_| can_rest);
         if let Some(run) = self.resting_of(asked_digest).await {
             // Boxed, because it needs a large state that most runs do without.
             return Box::pin(self.gone_on(caller, run, cancelled)).await;
@@ -215,20 +220,31 @@ impl Gateway {
             Ok(log) => log,
             Err(error) => return Outcome::refused(error),
         };
-        let grant = Arc::new(
-            Grant::new(self.toolbox.clone(), &source, limits.timeout, caller, log.clone())
-                .with_ceiling(self.ceiling)
-                .with_caller(AsRules::new(self.asker.clone(), self.profile.clone()))
-                .with_approvals(self.approvals, self.teller.clone()),
-        );
+        let grant = Grant::new(self.toolbox.clone(), &source, limits.timeout, caller, log.clone())
+            .with_ceiling(self.ceiling)
+            .with_caller(AsRules::new(self.asker.clone(), self.profile.clone()))
+            .with_approvals(self.approvals, self.teller.clone());
+        let grant = Arc::new(match &hosted {
+            Some(hosted) => grant.with_servers(hosted.own.servers()),
+            None => grant,
+        });
         let ends = Ends(grant.locks());
-        let rest_after = self.rest_after();
+        let rest_after = self.rest_after().filter(|_| can_rest);
         let max_recording = self.max_recording_of(&log);
         let program = Program { max_recording, rest_after, ..Program::new(source) };
         let program = program.with_client(self.client.as_str());
-        let outcome = self.engine.run(program).limits(&limits).tools(grant.clone()).cancel_on(cancelled).await;
+        let keeps_media = hosted.is_some();
+        let (program, tools): (Program, Arc<dyn Tools>) = match hosted {
+            Some(hosted) => {
+                let HostedRun { prelude, builtins, extended_value, .. } = hosted.clone();
+                let program = Program { prelude, builtins, extended_value, ..program };
+                (program, Arc::new(Joined::new(hosted, self.toolbox.clone(), grant.clone())))
+            }
+            None => (program, grant.clone()),
+        };
+        let outcome = self.engine.run(program).limits(&limits).tools(tools).cancel_on(cancelled).await;
         drop(ends);
-        Box::pin(self.ended(Ran { log, grant, limits, asked, asked_digest }, outcome)).await
+        Box::pin(self.ended(Ran { log, grant, limits, asked, asked_digest, keeps_media }, outcome)).await
     }
 
     /// The calls in a script, what they may change, and what the owner's rules say of them. The
@@ -342,12 +358,14 @@ impl Gateway {
             Box::pin(self.put_aside(&ran, &mut outcome)).await;
             return outcome;
         }
-        let Ran { log, grant, limits, asked, .. } = ran;
+        let Ran { log, grant, limits, asked, keeps_media, .. } = ran;
         let max_recording = self.max_recording_of(&log);
         log.judgements().note_in(&mut outcome);
         let mut remarks = Remarks { logs: grant.remarks().take().collect(), hint: None };
         outcome.logs.extend(remarks.logs.iter().cloned());
-        media::take_out(&mut outcome, &limits);
+        if !keeps_media {
+            media::take_out(&mut outcome, &limits);
+        }
         if let Err(error) = &mut outcome.result {
             let hint = error.hint.clone();
             self.show_what_was_meant(error);
@@ -424,6 +442,7 @@ impl Gateway {
 pub struct Execution<'a> {
     gateway: &'a Gateway,
     work: Work,
+    hosted: Option<HostedRun>,
     asked: Option<&'a LimitsPatch>,
     caller: Caller,
     cancelled: BoxFuture<'a, ()>,
@@ -441,6 +460,13 @@ impl<'a> Execution<'a> {
     /// resumed run keeps the limits that it began with.
     pub fn limits(mut self, asked: &'a LimitsPatch) -> Self {
         self.asked = Some(asked);
+        self
+    }
+
+    /// Makes a script's run one for a program that serves functions of its own. It is never put
+    /// aside.
+    pub fn hosted(mut self, run: HostedRun) -> Self {
+        self.hosted = Some(run);
         self
     }
 
@@ -462,11 +488,11 @@ impl<'a> IntoFuture for Execution<'a> {
     type IntoFuture = BoxFuture<'a, Outcome>;
 
     fn into_future(self) -> Self::IntoFuture {
-        let Self { gateway, work, asked, caller, cancelled } = self;
+        let Self { gateway, work, hosted, asked, caller, cancelled } = self;
         match work {
             Work::Script(source) => async move {
                 let unchanged = LimitsPatch::default();
-                gateway.executed(source, asked.unwrap_or(&unchanged), caller, cancelled).await
+                gateway.executed(source, hosted, asked.unwrap_or(&unchanged), caller, cancelled).await
             }
             .boxed(),
             Work::Run(run) => gateway.gone_on(caller, run, cancelled).boxed(),
@@ -482,6 +508,8 @@ struct Ran<'a> {
     /// The limits that were requested.
     asked: &'a LimitsPatch,
     asked_digest: Option<Digest>,
+    /// Whether images and files stay in the value.
+    keeps_media: bool,
 }
 
 /// A hint from a recording is complete, and without servers no other hint can be completed.

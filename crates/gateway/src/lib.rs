@@ -16,6 +16,7 @@ mod gates;
 mod gateway;
 mod grant;
 mod history;
+mod hosted;
 mod idempotency;
 mod judgements;
 mod labels;
@@ -51,6 +52,9 @@ pub use approvals::{Approvals, Teller};
 pub use arguments::check_arguments;
 pub use belljar_ledger::Asker;
 pub use gateway::{Execution, Gateway, ScriptPlan};
+pub use hosted::{
+    HostAnswer, HostFunctions, HostNamespace, HostTool, HostTools, HostToolsError, HostedRun, OwnTools, OwnToolsError,
+};
 pub use plan::CallPlan;
 pub use report::report;
 pub use result_filters::{FILTER_TIME, FilterAnswer, FilterQuestion};

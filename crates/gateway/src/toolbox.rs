@@ -533,6 +533,11 @@ impl Toolbox {
         server.last_known().map(|known| known.checks)
     }
 
+    /// The checks for arguments of functions that a program serves.
+    pub(crate) fn checks_of(&self, catalog: Arc<ServerCatalog>) -> Checks {
+        Checks::new(catalog, self.check_workers.clone(), Arc::default())
+    }
+
     /// The argument of a tool that gets belljar's key, if the owner has named one.
     pub(crate) fn key_argument(&self, path: &ToolPath) -> Option<&str> {
         let server = self.servers.iter().find(|server| server.names.exact() == path.server())?;

@@ -139,8 +139,11 @@ impl Gateway {
         };
         let asked = LimitsPatch::default();
         let asked_digest = terms.asked;
-        Ok(Box::pin(self.ended(Ran { log, grant, limits: start.limits.clone(), asked: &asked, asked_digest }, outcome))
-            .await)
+        Ok(Box::pin(self.ended(
+            Ran { log, grant, limits: start.limits.clone(), asked: &asked, asked_digest, keeps_media: false },
+            outcome,
+        ))
+        .await)
     }
 
     /// Ends a run that cannot be resumed. None of its waiting calls is sent.
