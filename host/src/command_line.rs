@@ -17,6 +17,7 @@ use crate::{
         edit::{AddArguments, RemoveArguments},
         generate::{CompletionsArguments, ManArguments},
         hook::HookArguments,
+        host::HostArguments,
         import::ImportArguments,
         install::InstallArguments,
         login::LoginArguments,
@@ -64,6 +65,9 @@ pub(crate) enum Command {
     /// Serves MCP on stdin and stdout or over HTTP, with two tools: search_docs and execute_code.
     #[command(after_help = help::SERVE)]
     Serve(ServeArguments),
+    /// Runs scripts for another program, which serves the functions that they call: JSON-RPC on stdin
+    /// and stdout.
+    Host(HostArguments),
     /// Repeats a recorded run without its servers, and says where it differs.
     Replay(ReplayArguments),
     /// Lists the runs that the ledger has, and says what happened in one.
@@ -165,9 +169,11 @@ impl Arguments {
             Command::Login(arguments) => arguments.json,
             Command::Install(arguments) => arguments.json,
             Command::Hook(arguments) => arguments.wants_json(),
-            // One writes JSON in any case, one speaks a protocol, and two print what is in the form
+            // One writes JSON in any case, two speak a protocol, and two print what is in the form
             // of shells and of `man`.
-            Command::Request(_) | Command::Serve(_) | Command::Completions(_) | Command::Man(_) => false,
+            Command::Request(_) | Command::Serve(_) | Command::Host(_) | Command::Completions(_) | Command::Man(_) => {
+                false
+            }
         }
     }
 }

@@ -109,6 +109,18 @@ left to a proxy: see docs/DEPLOY.md. Each principal has its own instance of each
 
 Exit code: 0 the client or a signal ended it; 2 wrong usage or configuration; 3 belljar itself failed.";
 
+pub(crate) const HOST: &str = "\
+A program in any language starts this command and speaks JSON-RPC with it, one message on a line: it has scripts run, any number at \
+once, and serves the calls that they make. It needs no configuration; a run calls belljar's own tools only where the program asks for them, and \
+your rules hold for these. docs/HOST_PROTOCOL.md has the protocol. It ends when its stdin is closed.
+
+Example, as typed:
+  {\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"hello\",\"params\":{\"protocol\":1}}
+  {\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"run\",\"params\":{\"code\":\"await add(1, 2)\",\"functions\":[{\"name\":\"add\",\"style\":\"positional\"}]}}
+  {\"jsonrpc\":\"2.0\",\"id\":\"c1.0\",\"result\":{\"value\":3}}
+
+Exit code: 0 its stdin was closed, or a signal ended it; 2 wrong usage or configuration; 3 belljar itself failed.";
+
 pub(crate) const APPROVE: &str = "\
 It shows the call, its arguments as they would be sent, the rule, and what the run did so far, and wants a code typed that only this \
 terminal shows. The decision is for this call: with other arguments, or when the tool's definition or the rule has changed, it counts for \

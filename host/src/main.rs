@@ -87,6 +87,7 @@ fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
             Command::Replay(arguments) => commands::replay::replay(arguments).await,
             Command::Test(arguments) => commands::test::test(arguments).await,
             Command::Serve(arguments) => commands::serve::serve(arguments).await,
+            Command::Host(arguments) => commands::host::host(arguments).await,
             Command::Runs(arguments) => commands::runs::runs(arguments).await,
             Command::Approvals(arguments) => commands::approvals::approvals(arguments).await,
             Command::Approve(arguments) => commands::approvals::approve(arguments).await,

@@ -13,7 +13,7 @@ use belljar_engine::Engine;
 use belljar_engine::ProcessEngine;
 use belljar_gateway::{Gateway, RunLedger, Toolbox};
 use belljar_ledger::SqliteLedger;
-use belljar_model::{LedgerSettings, Limits, RunsPatch, ServerSpec, Transport};
+use belljar_model::{LedgerSettings, Limits, LimitsPatch, RunsPatch, ServerSpec, Transport};
 use belljar_sandbox::{Image, Sandbox, SandboxError, SandboxOptions};
 use belljar_upstream::{BuiltIns, Confiner, Options, Supervisor};
 #[cfg(unix)]
@@ -37,6 +37,8 @@ const DEMO: &str = "demo";
 pub(crate) struct Setup {
     pub(crate) toolbox: Arc<Toolbox>,
     pub(crate) limits: Limits,
+    /// The limits that the configuration sets.
+    pub(crate) set_limits: LimitsPatch,
     /// How the owner is asked about calls.
     pub(crate) approvals: ApprovalsSettings,
     /// The webhook for questions to the owner.
@@ -242,7 +244,8 @@ impl Setup {
             None => toolbox,
         };
         let told = Told::of(loaded.config.approvals.webhook.as_ref());
-        Self { toolbox: Arc::new(toolbox), limits, approvals: loaded.config.approvals, told, runs }
+        let (set_limits, approvals) = (loaded.config.limits, loaded.config.approvals);
+        Self { toolbox: Arc::new(toolbox), limits, set_limits, approvals, told, runs }
     }
 
     /// Where scripts run, for people; `None` if it is belljar's own process.

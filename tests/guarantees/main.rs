@@ -44,6 +44,7 @@ mod generated;
 mod hooks;
 mod hooks_installed;
 mod host_features;
+mod host_protocol;
 mod hostile;
 mod house;
 mod http;

@@ -32,6 +32,6 @@ pub use client::{ConnectError, DaemonClient, RequestError};
 pub use lock::{Lock, LockError};
 pub use protocol::{DaemonError, MAX_LINE_BYTES, PROTOCOL, codes};
 pub use server::{DaemonServer, ServeError};
-pub use service::{Answer, Service};
+pub use service::{Answer, HostConnection, Service};
 pub use shared::Options;
 pub use start::{Readiness, StartError, detach, start};

@@ -282,6 +282,23 @@ pub struct Stopped {
     pub cancelled: usize,
 }
 
+/// Asks to speak the host protocol on this connection from here on, instead of this one.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AskHost {}
+
+impl Method for AskHost {
+    const NAME: &'static str = "host";
+    type Answer = HostBegun;
+}
+
+/// The answer to `host`: the next line in either direction is one of the host protocol.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HostBegun {
+    /// Always true.
+    pub host: bool,
+}
+
 /// Asks for the daemon's state.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct AskStatus {}

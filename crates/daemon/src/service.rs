@@ -3,14 +3,28 @@
 use belljar_model::ServerFigures;
 use futures::future::BoxFuture;
 use serde_json::value::RawValue;
+use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio_util::sync::CancellationToken;
 
-use crate::DaemonError;
+use crate::{DaemonError, Lines};
 
 /// The result of a request: JSON, or why there is none.
 pub type Answer = Result<Box<RawValue>, DaemonError>;
 
-/// The work behind the socket. The protocol's own methods (`hello`, `status`, `stop`, `cancel`)
+/// A connection whose client has asked, by `host`, to speak the host protocol from here on.
+#[derive(Debug)]
+pub struct HostConnection {
+    /// What the client sends.
+    pub lines: Lines<OwnedReadHalf>,
+    /// What it reads.
+    pub output: OwnedWriteHalf,
+    /// The daemon is ending: nothing new is begun, and the connection ends with its last run.
+    pub draining: CancellationToken,
+    /// The daemon waits no longer.
+    pub stopping: CancellationToken,
+}
+
+/// The work behind the socket. The protocol's own methods (`hello`, `status`, `stop`, `cancel`, `host`)
 /// never reach it.
 pub trait Service: Send + Sync + 'static {
     /// Begins to answer a request, or returns `None` if there is no such method. `params` is any
@@ -28,6 +42,10 @@ pub trait Service: Send + Sync + 'static {
         params: Box<RawValue>,
         cancelled: CancellationToken,
     ) -> Option<BoxFuture<'static, Answer>>;
+
+    /// Speaks the host protocol on the rest of a connection, until it ends. Dropping the future ends
+    /// it.
+    fn host(&self, connection: HostConnection) -> BoxFuture<'static, ()>;
 
     /// The digest of its configuration and version. A client with another one starts a daemon of
     /// its own.

@@ -11,16 +11,22 @@ use std::{
 
 use futures::{FutureExt as _, SinkExt as _};
 use serde_json::value::{RawValue, to_raw_value};
-use tokio::{net::UnixStream, task::JoinSet};
+use tokio::{
+    net::{
+        UnixStream,
+        unix::{OwnedReadHalf, OwnedWriteHalf},
+    },
+    task::JoinSet,
+};
 use tokio_util::{
     codec::{FramedWrite, LinesCodec},
     sync::CancellationToken,
 };
 
 use crate::{
-    Answer, DaemonError, Line, Lines,
+    Answer, DaemonError, HostConnection, Line, Lines,
     protocol::{Cancel, Greet, Id, MAX_IN_FLIGHT, MAX_LINE_BYTES, PROTOCOL, Request, codes, line},
-    requests::{AskStatus, Method as _, Stop},
+    requests::{AskHost, AskStatus, HostBegun, Method as _, Stop},
     shared::Shared,
 };
 
@@ -30,6 +36,8 @@ struct ClientSession {
     /// The number of the connection in this process.
     number: u64,
     greeted: bool,
+    /// Whether its client speaks the host protocol from here on.
+    is_host: bool,
     running: JoinSet<(Id, Answer)>,
     tokens: HashMap<Id, CancellationToken>,
 }
@@ -46,6 +54,7 @@ pub(crate) async fn serve(stream: UnixStream, shared: Arc<Shared>) {
         shared: shared.clone(),
         number,
         greeted: false,
+        is_host: false,
         running: JoinSet::new(),
         tokens: HashMap::new(),
     };
@@ -55,7 +64,13 @@ pub(crate) async fn serve(stream: UnixStream, shared: Arc<Shared>) {
             biased;
             Some(ended) = session.running.join_next() => session.ended(ended),
             read = lines.next() => match read {
-                Ok(Some(Line::Text(text))) => session.take(&text),
+                Ok(Some(Line::Text(text))) => {
+                    let said = session.take(&text);
+                    if session.is_host {
+                        return session.hand_over(said, lines, answers).await;
+                    }
+                    said
+                }
                 Ok(Some(Line::TooLong)) => {
                     let message = format!("a line has more than {MAX_LINE_BYTES} bytes, the limit; it was not read");
                     Some(line(None, &Err(DaemonError::new(codes::TOO_LONG, message).with_hint("pass data through tools instead"))))
@@ -79,6 +94,25 @@ pub(crate) async fn serve(stream: UnixStream, shared: Arc<Shared>) {
 }
 
 impl ClientSession {
+    /// Leaves the connection to the host protocol, once its client is told. The connection counts as
+    /// a request that is running.
+    async fn hand_over(
+        self,
+        said: Option<String>,
+        lines: Lines<OwnedReadHalf>,
+        mut answers: FramedWrite<OwnedWriteHalf, LinesCodec>,
+    ) {
+        let _work = self.shared.work();
+        if let Some(said) = said
+            && answers.send(said).await.is_err()
+        {
+            return;
+        }
+        let (draining, stopping) = (self.shared.draining.clone(), self.shared.stopping.clone());
+        let output = answers.into_inner();
+        self.shared.service.host(HostConnection { lines, output, draining, stopping }).await;
+    }
+
     /// Handles a line: returns an immediate answer, or begins what takes time.
     fn take(&mut self, text: &str) -> Option<String> {
         let request = match Request::parse(text) {
@@ -137,6 +171,9 @@ impl ClientSession {
             return Err(DaemonError::new(codes::STOPPING, "the daemon is ending")
                 .with_hint("connect again: the next command starts a new one"));
         }
+        if request.method == AskHost::NAME {
+            return self.begin_host(request).map(Some);
+        }
         self.has_room()?;
         let params = match request.params {
             Some(params) => params.to_owned(),
@@ -158,6 +195,17 @@ impl ClientSession {
             }),
         );
         Ok(None)
+    }
+
+    fn begin_host(&mut self, request: &Request<'_>) -> Result<Box<RawValue>, DaemonError> {
+        let AskHost {} = request.params()?;
+        if !self.running.is_empty() {
+            let message =
+                "this client has requests running, whose answers could not be told from those of the host protocol";
+            return Err(DaemonError::new(codes::INVALID_REQUEST, message).with_hint("wait for them, or connect again"));
+        }
+        self.is_host = true;
+        json(&HostBegun { host: true })
     }
 
     fn has_room(&self) -> Result<(), DaemonError> {

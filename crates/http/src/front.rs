@@ -4,16 +4,15 @@
 use std::{
     convert::Infallible,
     net::IpAddr,
-    sync::{
-        Arc, OnceLock,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::{Arc, OnceLock},
     time::Instant,
 };
 
+use belljar_host_protocol::Ends;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode, header};
 use http_body_util::Full;
 use hyper::body::Incoming;
+use parking_lot::Mutex;
 use rmcp::{
     ServerHandler,
     transport::streamable_http_server::{
@@ -26,11 +25,12 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Admission, Options, Principal, Tokens,
+    Admission, Options, Principal, Scope, Tokens,
     admission::Flights,
     answer::{self, Answer, LATER},
     body, cors,
     guesses::Guesses,
+    host::{self, Opening, WebSockets},
     message::{Head, INVALID_REQUEST},
     oauth::{self, Refusal, ResourceServer},
     origin::{Allowed, only},
@@ -67,7 +67,9 @@ pub(crate) struct Front<H> {
     allowed: Allowed,
     shares: Shares,
     guesses: Guesses,
-    draining: AtomicBool,
+    draining: CancellationToken,
+    /// Set before the first request, if at all.
+    pub(crate) web_sockets: OnceLock<WebSockets>,
     /// Cancels the calls in flight, whose answers can still be sent.
     pub(crate) calling_off: CancellationToken,
     /// Ends all sessions and streams.
@@ -96,7 +98,8 @@ impl<H: ServerHandler> Front<H> {
             allowed: Allowed::new(&options.hosts, &options.origins),
             shares: Shares::new(limits),
             guesses: Guesses::default(),
-            draining: AtomicBool::new(false),
+            draining: CancellationToken::new(),
+            web_sockets: OnceLock::new(),
             calling_off: CancellationToken::new(),
             ending,
             options,
@@ -105,7 +108,7 @@ impl<H: ServerHandler> Front<H> {
 
     /// Starts nothing new from now on.
     pub(crate) fn drain(&self) {
-        self.draining.store(true, Ordering::Release);
+        self.draining.cancel();
     }
 
     /// Ends sessions that nobody uses, and forgets those that have ended.
@@ -123,22 +126,38 @@ impl<H: ServerHandler> Front<H> {
         }
     }
 
-    /// Answers one request.
-    pub(crate) async fn answer(&self, client: Client, request: Request<Incoming>) -> Result<Answer, Infallible> {
+    /// Answers one request. After a request for a WebSocket, `opening` has what is to be done with
+    /// the connection.
+    pub(crate) async fn answer(
+        &self,
+        client: Client,
+        request: Request<Incoming>,
+        opening: &Mutex<Option<Opening>>,
+    ) -> Result<Answer, Infallible> {
         let resource = self.oauth.get().map(ResourceServer::host);
         if let Err(stranger) = self.allowed.check(request.uri(), request.headers(), resource) {
             return Ok(answer::last(strange(&stranger)));
         }
         let page = cors::page(request.headers());
-        let mut answer = self.admitted(client, request).await.unwrap_or_else(|refusal| refusal);
+        let mut answer = self.admitted(client, request, opening).await.unwrap_or_else(|refusal| refusal);
         if let Some(page) = page {
             cors::share(&mut answer, page);
         }
         Ok(answer)
     }
 
-    async fn admitted(&self, client: Client, request: Request<Incoming>) -> Result<Answer, Answer> {
+    async fn admitted(
+        &self,
+        client: Client,
+        request: Request<Incoming>,
+        opening: &Mutex<Option<Opening>>,
+    ) -> Result<Answer, Answer> {
         match request.uri().path() {
+            "/host" if self.web_sockets.get().is_some() => {
+                let (answer, opened) = self.host(client, request).await?;
+                *opening.lock() = opened;
+                Ok(answer)
+            }
             "/mcp" if cors::is_preflight(&request) => Ok(cors::preflight()),
             "/mcp" => self.mcp(client, request).await,
             "/healthz" => probe(request.method(), true),
@@ -146,6 +165,33 @@ impl<H: ServerHandler> Front<H> {
             path if self.is_metadata(path) && cors::is_preflight(&request) => Ok(cors::preflight()),
             path if self.is_metadata(path) => self.metadata(request.method()),
             _ => Err(answer::refused(StatusCode::NOT_FOUND, "not found: the endpoint is /mcp")),
+        }
+    }
+
+    /// Opens a WebSocket for the host protocol.
+    async fn host(&self, client: Client, mut request: Request<Incoming>) -> Result<(Answer, Option<Opening>), Answer> {
+        only_read(request.method())?;
+        let headers = request.headers_mut();
+        if !headers.contains_key(header::AUTHORIZATION)
+            && let Some(token) = host::offered_token(headers)
+        {
+            headers.insert(header::AUTHORIZATION, token);
+        }
+        let principal = self.principal(client, request.headers()).await?;
+        if !principal.may(Scope::RunReadOnly) {
+            let message = format!("the token '{}' does not allow runs", principal.name());
+            return Err(answer::refused(StatusCode::FORBIDDEN, &message));
+        }
+        if self.is_draining() {
+            let refusal = answer::refused(StatusCode::SERVICE_UNAVAILABLE, "the server is shutting down");
+            return Err(answer::last(answer::later(refusal, LATER)));
+        }
+        let ends = Ends { draining: self.draining.clone(), now: self.calling_off.clone() };
+        let opened = self.web_sockets.get().map(|all| all.open(&principal, &mut request, (self.flights.begin(), ends)));
+        match opened {
+            Some(Ok((answer, opening))) => Ok((answer, Some(opening))),
+            Some(Err(none)) => Err(none.refusal()),
+            None => Err(internal()),
         }
     }
 
@@ -191,7 +237,7 @@ impl<H: ServerHandler> Front<H> {
     }
 
     fn is_draining(&self) -> bool {
-        self.draining.load(Ordering::Acquire)
+        self.draining.is_cancelled()
     }
 
     /// The principal of the token.

@@ -7,7 +7,8 @@
 //! client may be (`patience`), what a body may contain (`body`, `shape`), and how everything ends
 //! (`server`). `refusal` has the answers to rejected requests. `front` is the order in which a
 //! request is handled, `message` what is read of a message before rmcp reads it. `tasks` keeps
-//! calls that outlive their request, for handlers of this front and of any other.
+//! calls that outlive their request, for handlers of this front and of any other. `host` is another
+//! protocol of belljar's at the same address, over WebSockets.
 //!
 //! It knows nothing of tools. It never passes a client's token on, and never trusts a header that a
 //! proxy could have set.
@@ -22,6 +23,7 @@ mod connections;
 mod cors;
 mod front;
 mod guesses;
+mod host;
 mod message;
 mod oauth;
 mod options;
@@ -38,6 +40,7 @@ mod tests;
 mod tokens;
 
 pub use admission::{Admission, Principal};
+pub use host::Runners;
 pub use oauth::{Document, Documents, Need, NotAUrl, OAuthOptions, ResourceServer};
 pub use options::{Limits, Options};
 pub use server::{Listener, Server};

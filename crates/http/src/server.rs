@@ -4,6 +4,7 @@ use std::{future::Future, io, sync::Arc, time::Duration};
 
 use hyper::{server::conn::http1, service::service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
+use parking_lot::Mutex;
 use rmcp::ServerHandler;
 #[cfg(unix)]
 use tokio::net::UnixListener;
@@ -20,6 +21,7 @@ use crate::{
     Options, ResourceServer, Tokens, answer,
     connections::{Connections, Place},
     front::{Client, Front},
+    host::{Runners, WebSockets},
     patience::Patient,
 };
 
@@ -60,6 +62,14 @@ impl<H: ServerHandler> Server<H> {
     pub fn with_oauth(self, oauth: ResourceServer) -> Self {
         // A second caller finds it taken.
         let _ = self.front.oauth.set(oauth);
+        self
+    }
+
+    /// The same, which speaks the host protocol over WebSockets at `/host`.
+    #[must_use]
+    pub fn with_host(self, runners: Runners) -> Self {
+        // A second caller finds it taken.
+        let _ = self.front.web_sockets.set(WebSockets::new(runners));
         self
     }
 
@@ -187,11 +197,12 @@ async fn connection<H: ServerHandler, S: AsyncRead + AsyncWrite + Unpin + Send +
     let stream = TokioIo::new(Patient::new(stream, limits.stalled));
     let mut builder = http1::Builder::new();
     builder.timer(TokioTimer::new()).header_read_timeout(limits.head).max_buf_size(HEAD_BYTES).max_headers(HEADERS);
+    let opening = Mutex::new(None);
     let service = service_fn(|request| {
-        let (front, answering) = (&front, place.answers());
-        async move { front.answer(client, request).await.map(|answer| answer::holding(answer, answering)) }
+        let (front, answering, opening) = (&front, place.answers(), &opening);
+        async move { front.answer(client, request, opening).await.map(|answer| answer::holding(answer, answering)) }
     });
-    let mut connection = std::pin::pin!(builder.serve_connection(stream, service));
+    let mut connection = std::pin::pin!(builder.serve_connection(stream, service).with_upgrades());
     let ended = tokio::select! {
         ended = connection.as_mut() => ended,
         () = place.gives_way() => {
@@ -205,5 +216,11 @@ async fn connection<H: ServerHandler, S: AsyncRead + AsyncWrite + Unpin + Send +
     };
     if let Err(error) = ended {
         tracing::debug!("a connection ended: {error}");
+    }
+    let opened = opening.lock().take();
+    if let Some(opened) = opened {
+        // It does not give way to others.
+        let _answering = place.answers();
+        opened.serve().await;
     }
 }

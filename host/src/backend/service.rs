@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use belljar_daemon::{
-    Answer, DaemonError, Service, codes,
+    Answer, DaemonError, HostConnection, Service, codes,
     requests::{AskEffect, AskHook, Call, Execute, Method, Reload, Search, Servers, Warm},
 };
+use belljar_host_protocol::{Ends, LineSink, SessionLimits};
 use belljar_model::ServerFigures;
 use futures::{FutureExt as _, future::BoxFuture};
 use serde::Serialize;
@@ -15,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 use super::{
     generations::Generations,
     hooks,
+    hosted::{HostAsker, HostRunner},
     local::Local,
     port::{Backend as _, Meanwhile},
 };
@@ -73,6 +75,17 @@ impl Service for GatewayService {
             }
             _ => return None,
         })
+    }
+
+    fn host(&self, connection: HostConnection) -> BoxFuture<'static, ()> {
+        let HostConnection { lines, output, draining, stopping } = connection;
+        // Only processes of the owner connect.
+        let runner = Arc::new(HostRunner::new(self.0.clone(), HostAsker::Owner));
+        let ends = Ends { draining, now: stopping };
+        async move {
+            belljar_host_protocol::serve(lines, LineSink::new(output), runner, SessionLimits::default(), &ends).await
+        }
+        .boxed()
     }
 
     fn fingerprint(&self) -> String {

@@ -10,6 +10,7 @@ pub(crate) mod doctor;
 pub(crate) mod edit;
 pub(crate) mod generate;
 pub(crate) mod hook;
+pub(crate) mod host;
 pub(crate) mod import;
 pub(crate) mod install;
 pub(crate) mod login;

@@ -21,18 +21,20 @@ pub(crate) async fn serve(arguments: ServeArguments) -> Result<ExitCode, Failure
     let reloads = arguments.is_over_http().then(Reloads::listen);
     let loaded = setup::read_to_call(&arguments.config)?;
     let over_http = OverHttp::listen(&arguments, &loaded.config.http).await?;
+    let mut here = None;
     let backends: Arc<dyn Backends> = if arguments.daemon {
         Arc::new(RemoteEachTime::new(arguments.config, &loaded))
     } else {
-        let generations = Generations::begin(loaded, arguments.config, arguments.profile).await?;
+        let generations = Arc::new(Generations::begin(loaded, arguments.config, arguments.profile).await?);
         generations.begin_warm();
-        Arc::new(generations)
+        here = Some(generations.clone());
+        generations
     };
     let server = Server::new(backends.clone(), TaskLimits { after: arguments.task_after.0, ..TaskLimits::default() });
     let ended = match over_http.zip(reloads) {
         Some((over_http, reloads)) => {
             tokio::select! {
-                () = over_http.serve(server, interrupted) => {}
+                () = over_http.serve(server, here, interrupted) => {}
                 never = reload(&*backends, reloads) => match never {},
             }
             Ok(())

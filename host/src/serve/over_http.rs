@@ -9,13 +9,19 @@ use std::{
 use std::{net::SocketAddr, pin::Pin, sync::Arc};
 
 use belljar_config::HttpSettings;
-use belljar_http::{Listener, Options, ResourceServer, Tokens};
+use belljar_host_protocol::Runner;
+use belljar_http::{Listener, Options, Principal, ResourceServer, Tokens};
 #[cfg(unix)]
 use tokio::net::{UnixListener, UnixStream};
 use tokio::{net::TcpListener, sync::watch};
 
 use super::{Server, authorization::resource_server};
-use crate::{arguments::ServeArguments, failure::Failure, output, setup, tokens};
+use crate::{
+    arguments::ServeArguments,
+    backend::{Generations, HostAsker, HostRunner},
+    failure::Failure,
+    output, setup, tokens,
+};
 
 /// Open listeners, and their limits and names.
 pub(crate) struct OverHttp {
@@ -85,9 +91,21 @@ impl OverHttp {
         }))
     }
 
-    /// Serves until told to end, and until running requests have ended, or their time is over.
-    pub(crate) async fn serve(self, server: Server, told_to_end: impl Future<Output = ()>) {
+    /// Serves until told to end, and until running requests have ended, or their time is over. With
+    /// generations in this process, it speaks the host protocol too.
+    pub(crate) async fn serve(
+        self,
+        server: Server,
+        generations: Option<Arc<Generations>>,
+        told_to_end: impl Future<Output = ()>,
+    ) {
         let serving = belljar_http::Server::new(server, self.options, self.tokens);
+        let serving = match generations {
+            Some(generations) => serving.with_host(Arc::new(move |principal: &Principal| -> Arc<dyn Runner> {
+                Arc::new(HostRunner::new(generations.clone(), HostAsker::of(principal)))
+            })),
+            None => serving,
+        };
         let serving = match self.oauth {
             Some(oauth) => serving.with_oauth(oauth),
             None => serving,

@@ -102,3 +102,30 @@ async fn a_daemon_that_dies_mid_request_is_a_typed_error_at_once() {
     let fault = waiting.await.unwrap().unwrap_err();
     assert!(matches!(&fault, RequestError::Ended { method } if method == "hang"), "{fault}");
 }
+
+#[tokio::test]
+async fn a_connection_is_left_to_the_host_protocol_and_ends_with_the_daemon() {
+    let mut daemon = daemon(options()).await;
+    let mut raw = Raw::greeted(&daemon.address.socket()).await;
+    // What follows at once is of the other protocol already.
+    raw.say("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"host\"}\n{\"other\":1}").await;
+    assert_eq!(raw.hear().await["result"], json!({ "host": true }));
+    assert_eq!(raw.hear().await, json!({ "other": 1 }));
+    assert_eq!(daemon.event().await, Event::Begun);
+    let mut client = daemon.client().await;
+    assert_eq!(client.ask(&AskStatus {}).await.unwrap().running, 1);
+    daemon.told_to_end.cancel();
+    assert!(raw.hear().await.is_null());
+    daemon.served.await.unwrap();
+    assert_eq!(daemon.events.recv().await, Some(Event::Dropped));
+}
+
+#[tokio::test]
+async fn a_connection_with_requests_running_is_not_left_to_another_protocol() {
+    let mut daemon = daemon(options()).await;
+    let mut raw = Raw::greeted(&daemon.address.socket()).await;
+    raw.say(r#"{"jsonrpc":"2.0","id":1,"method":"hang"}"#).await;
+    assert_eq!(daemon.event().await, Event::Begun);
+    raw.say(r#"{"jsonrpc":"2.0","id":2,"method":"host"}"#).await;
+    assert_eq!(raw.hear().await["error"]["code"], codes::INVALID_REQUEST);
+}

@@ -9,7 +9,10 @@ use std::{
     time::Duration,
 };
 
-use crate::{Address, Answer, DaemonClient, DaemonError, DaemonServer, Options, RequestError, Service, codes};
+use crate::{
+    Address, Answer, DaemonClient, DaemonError, DaemonServer, HostConnection, Line, Options, RequestError, Service,
+    codes,
+};
 use belljar_model::ServerFigures;
 use futures::{FutureExt as _, future::BoxFuture};
 use serde_json::{
@@ -37,7 +40,7 @@ pub(crate) enum Event {
 }
 
 /// `echo` answers with its parameters, `hang` never answers, `until_cancelled` answers when it is
-/// cancelled, `panic` panics.
+/// cancelled, `panic` panics. `host` echoes.
 pub(crate) struct Stub {
     events: mpsc::UnboundedSender<Event>,
     needed: Arc<AtomicBool>,
@@ -87,6 +90,26 @@ impl Service for Stub {
             .boxed(),
             _ => return None,
         })
+    }
+
+    /// Echoes lines, until its client or the daemon ends it.
+    fn host(&self, connection: HostConnection) -> BoxFuture<'static, ()> {
+        let events = self.events.clone();
+        async move {
+            let _guard = OnDrop(events.clone());
+            let _ = events.send(Event::Begun);
+            let HostConnection { mut lines, mut output, draining, .. } = connection;
+            loop {
+                tokio::select! {
+                    line = lines.next() => match line {
+                        Ok(Some(Line::Text(text))) => output.write_all(format!("{text}\n").as_bytes()).await.unwrap(),
+                        _ => return,
+                    },
+                    () = draining.cancelled() => return,
+                }
+            }
+        }
+        .boxed()
     }
 
     fn fingerprint(&self) -> String {

@@ -1,0 +1,261 @@
+//! The host protocol over a WebSocket, at `/host`: a text frame is a message.
+//!
+//! Who may connect, and from where, is decided as for any other request. The token of a page, which
+//! cannot set headers of a WebSocket, may be offered as a subprotocol.
+
+use std::{io, sync::Arc};
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use belljar_host_protocol::{Ends, Line, Runner, SessionLimits, Sink, Source};
+use futures::{SinkExt as _, StreamExt as _, stream::SplitSink, stream::SplitStream};
+use http::{HeaderMap, HeaderName, HeaderValue, Request, StatusCode, header};
+use hyper::upgrade::{OnUpgrade, Upgraded};
+use hyper_util::rt::TokioIo;
+use parking_lot::Mutex;
+use ring::digest::{SHA1_FOR_LEGACY_USE_ONLY, digest};
+use tokio_tungstenite::{
+    WebSocketStream,
+    tungstenite::{
+        Error, Message,
+        protocol::{Role, WebSocketConfig},
+    },
+};
+
+use crate::{
+    Principal,
+    admission::Flight,
+    answer::{self, Answer},
+    origin::only,
+};
+
+/// The subprotocol of the host protocol.
+const SUBPROTOCOL: &str = "belljar";
+/// What stands before a token that is offered as a subprotocol.
+const TOKEN_PREFIX: &str = "bearer.";
+/// What a client's key is joined with, as RFC 6455 says.
+const ACCEPT: &str = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
+/// The longest message. Results of calls have 5 MB at most, unless the owner raises that.
+const MESSAGE_BYTES: usize = 8 << 20;
+/// WebSockets at once.
+const CONNECTIONS: usize = 64;
+/// Those of one principal.
+const CONNECTIONS_OF_PRINCIPAL: usize = 16;
+/// What is held for one of them.
+const LIMITS: SessionLimits =
+    SessionLimits { runs: 256, run_bytes: MESSAGE_BYTES, answer_bytes: MESSAGE_BYTES, waiting_bytes: 4 << 20 };
+
+/// Makes what does the runs of a principal's connection.
+pub type Runners = Arc<dyn Fn(&Principal) -> Arc<dyn Runner> + Send + Sync>;
+
+/// The WebSockets of a server.
+pub(crate) struct WebSockets {
+    runners: Runners,
+    open: Arc<Mutex<Vec<Arc<str>>>>,
+}
+
+/// A WebSocket that is being opened: what is to be done when its connection has become one.
+pub(crate) struct Opening {
+    upgrade: OnUpgrade,
+    runner: Arc<dyn Runner>,
+    ends: Ends,
+    /// The end of the server waits for it.
+    _flight: Flight,
+    _open: Open,
+}
+
+/// A place among the open WebSockets.
+struct Open {
+    open: Arc<Mutex<Vec<Arc<str>>>>,
+    principal: Arc<str>,
+}
+
+/// Why a request is no beginning of a WebSocket, or not now.
+pub(crate) enum NoWebSocket {
+    /// It asks for something else.
+    NotAsked,
+    /// Its version is another one.
+    Version,
+    /// There are as many as there may be.
+    Full,
+}
+
+impl WebSockets {
+    pub(crate) fn new(runners: Runners) -> Self {
+        Self { runners, open: Arc::default() }
+    }
+
+    /// The answer to a request for a WebSocket, and what follows it.
+    pub(crate) fn open<B>(
+        &self,
+        principal: &Principal,
+        request: &mut Request<B>,
+        (flight, ends): (Flight, Ends),
+    ) -> Result<(Answer, Opening), NoWebSocket> {
+        let key = key(request.headers())?;
+        let open = self.place(principal.shared_name()).ok_or(NoWebSocket::Full)?;
+        let runner = (self.runners)(principal);
+        let opening =
+            Opening { upgrade: hyper::upgrade::on(&mut *request), runner, ends, _flight: flight, _open: open };
+        let mut answer = answer::empty(StatusCode::SWITCHING_PROTOCOLS);
+        let headers = answer.headers_mut();
+        headers.insert(header::CONNECTION, HeaderValue::from_static("upgrade"));
+        headers.insert(header::UPGRADE, HeaderValue::from_static("websocket"));
+        headers.insert(header::SEC_WEBSOCKET_ACCEPT, key);
+        if offered(request.headers()).any(|offered| offered == SUBPROTOCOL) {
+            headers.insert(header::SEC_WEBSOCKET_PROTOCOL, HeaderValue::from_static(SUBPROTOCOL));
+        }
+        Ok((answer, opening))
+    }
+
+    fn place(&self, principal: &Arc<str>) -> Option<Open> {
+        let mut open = self.open.lock();
+        let of_principal = open.iter().filter(|each| *each == principal).count();
+        if open.len() >= CONNECTIONS || of_principal >= CONNECTIONS_OF_PRINCIPAL {
+            return None;
+        }
+        open.push(principal.clone());
+        Some(Open { open: self.open.clone(), principal: principal.clone() })
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        let mut open = self.open.lock();
+        if let Some(at) = open.iter().position(|each| *each == self.principal) {
+            open.swap_remove(at);
+        }
+    }
+}
+
+impl NoWebSocket {
+    pub(crate) fn refusal(&self) -> Answer {
+        match self {
+            Self::NotAsked => {
+                let message = "this is the endpoint of the host protocol: connect with a WebSocket";
+                let mut refusal = answer::refused(StatusCode::UPGRADE_REQUIRED, message);
+                refusal.headers_mut().insert(header::UPGRADE, HeaderValue::from_static("websocket"));
+                refusal
+            }
+            Self::Version => {
+                let mut refusal = answer::refused(StatusCode::BAD_REQUEST, "the WebSocket must be of version 13");
+                refusal.headers_mut().insert(header::SEC_WEBSOCKET_VERSION, HeaderValue::from_static("13"));
+                refusal
+            }
+            Self::Full => {
+                let message = format!(
+                    "too many WebSockets are open: the limit is {CONNECTIONS} in all, {CONNECTIONS_OF_PRINCIPAL} for one principal; close one, or try again later"
+                );
+                answer::last(answer::later(answer::refused(StatusCode::SERVICE_UNAVAILABLE, &message), answer::LATER))
+            }
+        }
+    }
+}
+
+/// The token that is offered as a subprotocol, as the header that it stands for.
+pub(crate) fn offered_token(headers: &HeaderMap) -> Option<HeaderValue> {
+    let token = offered(headers).find_map(|offered| offered.strip_prefix(TOKEN_PREFIX))?;
+    HeaderValue::from_str(&format!("Bearer {token}")).ok()
+}
+
+fn offered(headers: &HeaderMap) -> impl Iterator<Item = &str> {
+    let values = headers.get_all(header::SEC_WEBSOCKET_PROTOCOL).iter().filter_map(|value| value.to_str().ok());
+    values.flat_map(|value| value.split(',')).map(str::trim)
+}
+
+/// The answer to a client's key.
+fn key(headers: &HeaderMap) -> Result<HeaderValue, NoWebSocket> {
+    let says = |name: &HeaderName, wanted: &str| {
+        let values = headers.get_all(name).iter().filter_map(|value| value.to_str().ok());
+        values.flat_map(|value| value.split(',')).any(|value| value.trim().eq_ignore_ascii_case(wanted))
+    };
+    let key = only(headers, &header::SEC_WEBSOCKET_KEY);
+    let (true, true, Some(key)) = (says(&header::CONNECTION, "upgrade"), says(&header::UPGRADE, "websocket"), key)
+    else {
+        return Err(NoWebSocket::NotAsked);
+    };
+    if only(headers, &header::SEC_WEBSOCKET_VERSION) != Some("13") {
+        return Err(NoWebSocket::Version);
+    }
+    let accept = digest(&SHA1_FOR_LEGACY_USE_ONLY, format!("{key}{ACCEPT}").as_bytes());
+    HeaderValue::from_str(&STANDARD.encode(accept)).map_err(|_| NoWebSocket::NotAsked)
+}
+
+impl Opening {
+    /// Speaks the protocol, once the connection is a WebSocket, to its end.
+    pub(crate) async fn serve(self) {
+        let Self { upgrade, runner, ends, _flight, _open } = self;
+        let upgraded = match upgrade.await {
+            Ok(upgraded) => upgraded,
+            Err(error) => return tracing::debug!("a connection did not become a WebSocket: {error}"),
+        };
+        let mut config = WebSocketConfig::default();
+        config.max_message_size = Some(MESSAGE_BYTES);
+        config.max_frame_size = Some(MESSAGE_BYTES);
+        let socket = WebSocketStream::from_raw_socket(TokioIo::new(upgraded), Role::Server, Some(config)).await;
+        let (output, input) = socket.split();
+        belljar_host_protocol::serve(Frames(input), FrameSink(output), runner, LIMITS, &ends).await;
+    }
+}
+
+type Socket = WebSocketStream<TokioIo<Upgraded>>;
+
+/// The frames of a client.
+struct Frames(SplitStream<Socket>);
+
+impl Source for Frames {
+    async fn next(&mut self) -> io::Result<Option<Line>> {
+        loop {
+            match self.0.next().await {
+                None | Some(Ok(Message::Close(_)) | Err(Error::ConnectionClosed)) => return Ok(None),
+                Some(Ok(Message::Text(text))) => return Ok(Some(Line::Text(text.as_str().to_owned()))),
+                Some(Ok(Message::Binary(_))) => return Ok(Some(Line::NoText)),
+                // The library answers pings.
+                Some(Ok(Message::Ping(_) | Message::Pong(_) | Message::Frame(_))) => {}
+                Some(Err(error)) => return Err(io::Error::other(error)),
+            }
+        }
+    }
+}
+
+/// Frames to a client.
+struct FrameSink(SplitSink<Socket, Message>);
+
+impl Sink for FrameSink {
+    async fn write(&mut self, messages: &[String]) -> io::Result<()> {
+        for message in messages {
+            self.0.feed(Message::text(message.as_str())).await.map_err(io::Error::other)?;
+        }
+        self.0.flush().await.map_err(io::Error::other)
+    }
+
+    async fn close(&mut self) -> io::Result<()> {
+        self.0.close().await.map_err(io::Error::other)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_key_is_answered_as_in_the_example_of_the_standard() {
+        let mut headers = HeaderMap::new();
+        headers.insert(header::CONNECTION, HeaderValue::from_static("keep-alive, Upgrade"));
+        headers.insert(header::UPGRADE, HeaderValue::from_static("WebSocket"));
+        headers.insert(header::SEC_WEBSOCKET_KEY, HeaderValue::from_static("dGhlIHNhbXBsZSBub25jZQ=="));
+        assert!(matches!(key(&headers), Err(NoWebSocket::Version)));
+        headers.insert(header::SEC_WEBSOCKET_VERSION, HeaderValue::from_static("13"));
+        assert!(key(&headers).is_ok_and(|key| key == "s3pPLMBiTxaQ9kYGzzhZRbK+xOo="));
+        headers.remove(header::UPGRADE);
+        assert!(matches!(key(&headers), Err(NoWebSocket::NotAsked)));
+    }
+
+    #[test]
+    fn a_token_may_be_offered_as_a_subprotocol_among_others() {
+        let mut headers = HeaderMap::new();
+        assert_eq!(offered_token(&headers), None);
+        headers.insert(header::SEC_WEBSOCKET_PROTOCOL, HeaderValue::from_static("belljar, bearer.secret"));
+        assert_eq!(offered_token(&headers), Some(HeaderValue::from_static("Bearer secret")));
+        assert!(offered(&headers).any(|offered| offered == SUBPROTOCOL));
+    }
+}

@@ -1,0 +1,224 @@
+//! `belljar host`: a program has scripts run and serves the functions that they call, over each of
+//! the carriers that docs/HOST_PROTOCOL.md names.
+
+use std::{
+    io::{BufRead as _, BufReader, Read as _, Write as _},
+    net::TcpStream,
+    process::{Child, ChildStdin, ChildStdout, Command, Stdio},
+};
+
+use serde_json::{Value, json};
+
+use crate::{
+    daemon::Shell,
+    http::Served,
+    real_servers::node,
+    support::{Answer, Terminal, belljar, repository},
+};
+
+/// A `belljar host` and its pipes.
+struct Host {
+    child: Child,
+    input: Option<ChildStdin>,
+    output: BufReader<ChildStdout>,
+}
+
+impl Host {
+    fn new(terminal: &Terminal, arguments: &[&str]) -> Self {
+        let mut command = terminal.command(&[&["host"], arguments].concat());
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let (input, output) = (child.stdin.take(), BufReader::new(child.stdout.take().unwrap()));
+        Self { child, input, output }
+    }
+
+    /// One that has been greeted.
+    fn greeted(terminal: &Terminal, arguments: &[&str]) -> (Self, Value) {
+        let mut host = Self::new(terminal, arguments);
+        host.send(json!({ "id": 0, "method": "hello", "params": { "protocol": 1, "client": { "name": "tests" } } }));
+        let hello = host.next()["result"].take();
+        (host, hello)
+    }
+
+    fn send(&mut self, mut message: Value) {
+        message["jsonrpc"] = json!("2.0");
+        let input = self.input.as_mut().unwrap();
+        writeln!(input, "{message}").unwrap();
+    }
+
+    fn next(&mut self) -> Value {
+        let mut line = String::new();
+        self.output.read_line(&mut line).unwrap();
+        serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"))
+    }
+
+    /// Sends a run, and gives its answer, which must be the next message.
+    fn run(&mut self, params: Value) -> Value {
+        self.send(json!({ "id": "run", "method": "run", "params": params }));
+        let answer = self.next();
+        assert_eq!(answer["id"], "run", "{answer}");
+        answer
+    }
+
+    fn outcome(&mut self, params: Value) -> Value {
+        let mut answer = self.run(params);
+        assert!(answer["result"].is_object(), "{answer}");
+        answer["result"].take()
+    }
+
+    /// Closes its input, and gives its exit code with what else it says.
+    fn ended(mut self) -> (Option<i32>, String) {
+        drop(self.input.take());
+        let mut rest = String::new();
+        self.output.read_to_string(&mut rest).unwrap();
+        (self.child.wait().unwrap().code(), rest)
+    }
+}
+
+/// The demo as a server of the owner's, and what else the configuration says.
+fn with_demo(more: &str) -> Terminal {
+    let terminal = Terminal::new();
+    terminal.file("belljar.toml", format!("[servers.demo]\nbuiltin = 'demo'\n{more}"));
+    terminal
+}
+
+const CONFIG: [&str; 2] = ["--config", "belljar.toml"];
+
+fn conformance(arguments: &[&str]) {
+    let script = repository().join("tests/host-protocol/conformance.mjs");
+    let answer = Answer::of(Command::new(node()).arg(script).args(arguments).output().unwrap());
+    let failed: Vec<&str> = answer.stdout.lines().filter(|line| line.starts_with("not ok")).collect();
+    assert!(answer.code == 0 && failed.is_empty(), "{failed:#?}\n{}", answer.stderr);
+    let passed = answer.stdout.lines().filter(|line| line.starts_with("ok")).count();
+    assert!(passed > 60, "{}", answer.stdout);
+}
+
+#[test]
+fn belljar_does_what_the_document_says_on_stdin_and_stdout() {
+    let terminal = Terminal::new();
+    let config = terminal.file("belljar.toml", "");
+    conformance(&[belljar().to_str().unwrap(), "host", "--config", config.to_str().unwrap()]);
+}
+
+#[test]
+fn belljar_does_what_the_document_says_at_the_daemons_socket() {
+    let shell = Shell::new(&json!({}));
+    assert_eq!(shell.belljar(&["daemon", "start"]).code, 0);
+    let status = shell.json(&["daemon", "status"]);
+    conformance(&["--socket", status["socket"].as_str().unwrap()]);
+}
+
+#[test]
+fn belljar_does_what_the_document_says_over_a_websocket() {
+    let served = Served::of(Terminal::new(), &[]);
+    conformance(&["--url", &format!("ws://{}/host", served.address), "--token", &served.token]);
+}
+
+#[test]
+fn without_a_configuration_there_are_no_servers_and_everything_else_works() {
+    let (mut host, hello) = Host::greeted(&Terminal::new(), &[]);
+    assert_eq!(hello["servers"], json!([]));
+    let refused = host.run(json!({ "code": "1", "belljar": ["demo"] }));
+    assert!(refused["error"]["message"].as_str().is_some_and(|message| message.contains("no server 'demo'")));
+    let outcome = host.outcome(json!({ "code": "typeof demo", "belljar": true }));
+    assert_eq!(outcome["value"], "undefined");
+    assert_eq!(host.ended(), (Some(0), String::new()));
+}
+
+#[test]
+fn a_run_gets_of_belljars_own_tools_what_its_host_names() {
+    let terminal = with_demo("");
+    let (mut host, hello) = Host::greeted(&terminal, &CONFIG);
+    assert_eq!(hello["servers"], json!(["demo"]));
+    let code = "return [typeof demo, (await tools.list()).length > 0]";
+    assert_eq!(host.outcome(json!({ "code": code }))["value"], json!(["undefined", false]));
+    assert_eq!(host.outcome(json!({ "code": code, "belljar": true }))["value"], json!(["object", true]));
+    let outcome = host.outcome(json!({
+        "code": "const { projects } = await demo.list_projects({}); return [projects.length > 0, typeof demo.list_issues, (await tools.list()).map(({ path }) => path)]",
+        "belljar": ["demo.list_projects"],
+    }));
+    assert_eq!(outcome["value"], json!([true, "undefined", ["demo.list_projects"]]), "{outcome:#}");
+    assert_eq!((&outcome["calls"][0]["server"], &outcome["calls"][0]["effect"]), (&json!("demo"), &json!("read_only")));
+    // What is the owner's cannot be passed off as the host's, nor the other way round.
+    let refused = host.run(json!({ "code": "1", "belljar": true, "functions": [{ "name": "demo" }] }));
+    assert_eq!(refused["error"]["code"], -32602);
+    host.send(json!({ "id": 7, "method": "run", "params": { "code": "await demo.list_projects({})", "namespaces": [{ "name": "demo", "tools": [{ "name": "list_projects" }] }] } }));
+    let call = host.next();
+    assert_eq!((&call["method"], &call["params"]["namespace"]), (&json!("call"), &json!("demo")));
+    host.send(json!({ "id": call["id"], "result": { "value": "mine" } }));
+    assert_eq!(host.next()["result"]["value"], "mine");
+    assert_eq!(host.ended().0, Some(0));
+    let runs = terminal.belljar(&["runs", "--json", "--config", "belljar.toml"]);
+    assert!(runs.stdout.contains(r#""origin":"host""#) && runs.stdout.contains("tests"), "{runs:?}");
+}
+
+#[test]
+fn the_owners_rules_hold_for_belljars_own_tools() {
+    let terminal = with_demo("[policy]\nfile = 'policy.toml'\n");
+    terminal.file(
+        "policy.toml",
+        "default = 'allow'\n[[rule]]\nid = 'closed'\ntools = 'demo.close_issue'\nthen = 'deny'\nwhy = 'not today'\n\
+         [[rule]]\nid = 'some'\ntools = 'demo.list_issues'\nargs.project = { is = 'secret' }\nthen = 'deny'\n",
+    );
+    let (mut host, _) = Host::greeted(&terminal, &CONFIG);
+    let code = "const call = async (f) => { try { await f(); return 'made' } catch (e) { return [e.name, e.rule ?? null] } };\n\
+        return [await call(() => demo.list_projects({})), await call(() => demo.list_issues({ project: 'secret' }))]";
+    let outcome = host.outcome(json!({ "code": code, "belljar": true }));
+    assert_eq!(outcome["value"], json!(["made", ["PolicyError", "some"]]), "{outcome:#}");
+    assert_eq!(host.outcome(json!({ "code": "typeof demo.close_issue", "belljar": true }))["value"], "undefined");
+}
+
+#[test]
+fn what_the_configuration_limits_is_the_most_and_the_rest_may_be_raised() {
+    let terminal = with_demo("[limits]\ntimeout = '5s'\n");
+    let (mut host, hello) = Host::greeted(&terminal, &CONFIG);
+    assert_eq!(hello["limits"]["timeout"], "5s");
+    let outcome = host.outcome(json!({ "code": "1", "limits": { "timeout": "6s" } }));
+    assert_eq!(outcome["error"]["kind"], "usage");
+    assert!(outcome["error"]["message"].as_str().is_some_and(|message| message.contains("at most 5s")), "{outcome:#}");
+    let long = "'x'.repeat(400_000).length + ('x'.repeat(400_000)).slice(0, 0)";
+    assert_eq!(host.outcome(json!({ "code": long, "limits": { "max_output": "1MiB", "compute": "60s" } }))["ok"], true);
+}
+
+#[test]
+fn a_signal_ends_it_and_what_runs_is_answered() {
+    for signal in ["-INT", "-TERM"] {
+        let (mut host, _) = Host::greeted(&Terminal::new(), &[]);
+        host.send(
+            json!({ "id": 1, "method": "run", "params": { "code": "await f()", "functions": [{ "name": "f" }] } }),
+        );
+        let call = host.next();
+        assert_eq!(call["method"], "call");
+        let id = host.child.id().to_string();
+        assert!(Command::new("kill").args([signal, &id]).status().unwrap().success());
+        let cancel = host.next();
+        assert_eq!((&cancel["method"], &cancel["params"]["id"]), (&json!("cancel"), &call["id"]));
+        assert_eq!(host.next()["result"]["error"]["kind"], "cancelled");
+        assert_eq!(host.child.wait().unwrap().code(), Some(0));
+    }
+}
+
+#[test]
+fn a_websocket_needs_a_token_a_name_and_a_page_that_are_allowed() {
+    let served = Served::of(Terminal::new(), &[]);
+    let host = format!("Host: {}\r\n", served.address);
+    let upgrade = "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
+    let token = format!("Authorization: Bearer {}\r\n", served.token);
+    let offered = format!("Sec-WebSocket-Protocol: belljar, bearer.{}\r\n", served.token);
+    let wrong = "Sec-WebSocket-Protocol: belljar, bearer.wrong\r\n";
+    let page = "Origin: https://elsewhere.example\r\n";
+    for (headers, status) in [
+        (format!("{host}{upgrade}{token}"), "101"),
+        (format!("{host}{upgrade}{offered}"), "101"),
+        (format!("{host}{upgrade}"), "401"),
+        (format!("{host}{upgrade}{wrong}"), "401"),
+        (format!("{host}{upgrade}{token}{page}"), "403"),
+        (format!("Host: elsewhere.example\r\n{upgrade}{token}"), "403"),
+        (format!("{host}{token}"), "426"),
+    ] {
+        let mut stream = TcpStream::connect(served.address).unwrap();
+        write!(stream, "GET /host HTTP/1.1\r\n{headers}\r\n").unwrap();
+        let mut line = String::new();
+        BufReader::new(&stream).read_line(&mut line).unwrap();
+        assert!(line.starts_with(&format!("HTTP/1.1 {status} ")), "{headers}: {line}");
+    }
+}

@@ -1,0 +1,125 @@
+// Holds belljar, or a client, against docs/HOST_PROTOCOL.md. scripts/host-conformance says how.
+
+import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { createInterface } from "node:readline";
+
+import { measure } from "./bench.mjs";
+import { process_, socket, webSocket } from "./carriers.mjs";
+import { checks } from "./checks.mjs";
+import { Client } from "./client.mjs";
+
+const { cases } = JSON.parse(readFileSync(new URL("cases.json", import.meta.url), "utf8"));
+
+/** What differs from what is expected, or nothing. */
+function difference(expected, found, at = "") {
+  if (expected !== null && typeof expected === "object") {
+    if (found === null || typeof found !== "object" || Array.isArray(expected) !== Array.isArray(found)) {
+      return `${at || "it"} is ${JSON.stringify(found)}, and not ${JSON.stringify(expected)}`;
+    }
+    if (Array.isArray(expected) && expected.length !== found.length) {
+      return `${at || "it"} has ${found.length} elements, and not ${expected.length}`;
+    }
+    for (const [name, value] of Object.entries(expected)) {
+      const inner = difference(value, found[name], `${at}.${name}`);
+      if (inner) return inner;
+    }
+    return undefined;
+  }
+  return expected === found ? undefined : `${at || "it"} is ${JSON.stringify(found)}, and not ${JSON.stringify(expected)}`;
+}
+
+function answered(functions, { namespace, tool, function: global, arguments: given }) {
+  const behaviour = functions?.[namespace === undefined ? global : `${namespace}.${tool}`] ?? {};
+  if (behaviour.never) return undefined;
+  if (behaviour.error) {
+    const { message, name } = behaviour.error;
+    return { error: { code: -32000, message, ...(name ? { data: { name } } : {}) } };
+  }
+  if (behaviour.nothing) return { result: {} };
+  return { result: { value: behaviour.echo ? given : behaviour.value } };
+}
+
+async function caseOf(client, { run, functions, expect, refused, asked }) {
+  let calls = 0;
+  const answer = await client.run(run, (call) => {
+    calls += 1;
+    return answered(functions, call);
+  });
+  if (refused !== undefined) return difference({ error: { code: refused } }, answer);
+  if (answer.error) return `it is refused: ${answer.error.message}`;
+  const wrong = difference(expect, answer.result);
+  return wrong ?? (asked !== undefined && asked !== calls ? `the client is asked ${calls} times, and not ${asked}` : undefined);
+}
+
+/** Has a client run each case over its own interface. */
+async function clientOf(command) {
+  const child = spawn(command[0], command.slice(1), { stdio: ["pipe", "pipe", "inherit"] });
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  return async ({ name, run, functions, expect, refused }) => {
+    child.stdin.write(`${JSON.stringify({ name, run, functions: functions ?? {} })}\n`);
+    const { value: line, done } = await lines.next();
+    if (done) return "the client has ended";
+    const said = JSON.parse(line);
+    return refused === undefined ? difference(expect, said.outcome) : difference({ refused }, said);
+  };
+}
+
+const report = { passed: 0, failed: 0 };
+
+async function checked(name, check) {
+  let wrong;
+  try {
+    wrong = await check();
+  } catch (error) {
+    wrong = error.message;
+  }
+  if (wrong) {
+    report.failed += 1;
+    console.log(`not ok - ${name}: ${wrong}`);
+  } else {
+    report.passed += 1;
+    console.log(`ok - ${name}`);
+  }
+}
+
+const given = process.argv.slice(2);
+const has = (name) => given[0] === name && given.shift() !== undefined;
+const value = (name) => {
+  const at = given.indexOf(name);
+  return at < 0 ? undefined : given.splice(at, 2)[1];
+};
+
+const isBench = has("--bench");
+if (has("--client")) {
+  const runCase = await clientOf(given);
+  for (const each of cases) await checked(each.name, () => runCase(each));
+} else {
+  const [path, url, token] = [value("--socket"), value("--url"), value("--token")];
+  if (!path && !url && given.length === 0) {
+    console.error("usage: scripts/host-conformance [--bench] COMMAND… | --socket PATH | --url URL [--token TOKEN]");
+    process.exit(2);
+  }
+  const open = () => (path ? socket(path) : url ? webSocket(url, token) : process_(given));
+  if (isBench) {
+    await measure(open);
+    process.exit(0);
+  }
+  const client = new Client(await open());
+  await checked("hello is answered with the protocol, the version, the process, limits and servers", async () => {
+    const { result } = await client.hello();
+    const { protocol, version, pid, limits, servers } = result;
+    return protocol === 1 && typeof version === "string" && Number.isInteger(pid) && limits.timeout && Array.isArray(servers)
+      ? undefined
+      : JSON.stringify(result);
+  });
+  for (const each of cases) await checked(each.name, () => caseOf(client, each));
+  client.carrier.end();
+  for (const [name, check] of Object.entries(checks)) {
+    const carrier = await open();
+    await checked(name, () => check(carrier, difference));
+    carrier.end();
+  }
+}
+console.log(`# ${report.passed} passed, ${report.failed} failed`);
+process.exit(report.failed === 0 ? 0 : 1);
