@@ -1,0 +1,96 @@
+// TanStack AI's code mode over a jar: an `IsolateDriver`.
+
+import { BelljarError, positional } from "belljar";
+
+import { nameAndMessage } from "../errors.js";
+import { jarOf, limitsFor, logTexts } from "./shared.js";
+
+const TIMEOUT_MS = 30_000;
+const MEMORY_MB = 128;
+/** What the interpreter itself takes, which TanStack's limit does not count. */
+const INTERPRETER_MB = 32;
+const PREFIXES = { log: "", debug: "", info: "INFO: ", warn: "WARN: ", error: "ERROR: " };
+const MESSAGES = {
+  TimeoutError: "Code execution timed out",
+  MemoryLimitError: "Code execution exceeded memory limit",
+  StackOverflowError: "Code execution exceeded stack size limit",
+};
+
+/**
+ * A driver for `createCodeMode({ driver })` of `@tanstack/ai-code-mode`. Each `execute` is a run of
+ * its own: nothing of one is left for the next.
+ */
+export function belljarDriver(options = {}) {
+  return {
+    async createContext(config) {
+      const jar = await jarOf(options);
+      const timeout = config.timeout ?? options.timeout ?? TIMEOUT_MS;
+      const memory = (config.memoryLimit ?? options.memoryLimit ?? MEMORY_MB) + INTERPRETER_MB;
+      return createContext(jar, {
+        functions: functionsOf(config.bindings),
+        builtins: false,
+        limits: { memory: memory * 1024 * 1024, ...limitsFor(timeout, options) },
+      });
+    },
+  };
+}
+
+function createContext(jar, request) {
+  let disposed = false;
+  const underWay = new Set();
+
+  async function execute(code) {
+    if (disposed) return failed(disposedError(), []);
+    const run = jar.outcome(code, request);
+    underWay.add(run);
+    try {
+      const outcome = await run;
+      const logs = logTexts(outcome.logs, PREFIXES);
+      if (outcome.ok) return { success: true, value: outcome.value, logs };
+      const error = errorOf(outcome.error);
+      // As with the other drivers: a context that reached a limit is not used again.
+      if (MESSAGES[error.name]) disposed = true;
+      return failed(error, logs);
+    } catch (error) {
+      if (!(error instanceof BelljarError)) throw error;
+      const isClosed = error.code === "closed";
+      return failed(isClosed ? disposedError() : { name: error.name, message: error.message, code: error.code }, []);
+    } finally {
+      underWay.delete(run);
+    }
+  }
+
+  return {
+    execute,
+    /** Waits for what is under way, as the other drivers do: its time-out ends it. */
+    async dispose() {
+      disposed = true;
+      await Promise.allSettled(underWay);
+    },
+  };
+}
+
+function functionsOf(bindings) {
+  // The host checks arguments itself, and its functions take one of any type.
+  return Object.fromEntries(
+    Object.entries(bindings).map(([name, binding]) => [name, positional(([input]) => binding.execute(input))]),
+  );
+}
+
+function errorOf(error) {
+  const { name, message } = nameAndMessage(error);
+  const limit = name === "RangeError" && /stack/i.test(message) ? "StackOverflowError" : name;
+  return { name: limit, message: MESSAGES[limit] ?? message, stack: stackOf(error), code: error.kind };
+}
+
+function stackOf({ message, stack }) {
+  return stack ? `${message}\n${stack}` : message;
+}
+
+function disposedError() {
+  return { name: "DisposedError", message: "Context has been disposed" };
+}
+
+function failed(error, logs) {
+  return { success: false, error, logs };
+}

@@ -1,0 +1,129 @@
+// A `belljar host` as a child process, which speaks the protocol by lines. While nothing waits for
+// it, it does not keep the process of the host alive; when that process ends, its stdin closes and
+// it ends too.
+
+import { spawn } from "node:child_process";
+
+import { findBinary } from "./binary.js";
+import { MAX_MESSAGE } from "./connection.js";
+import { BelljarError } from "./errors.js";
+
+const STDERR_CHARS = 4_000;
+/** How long a child may take to end by itself. */
+const END_MS = 5_000;
+/** How long its last words on stderr are waited for. */
+const LAST_WORDS_MS = 200;
+const NEWLINE = 0x0a;
+
+/** Starts the child. Nothing else prints on its stdout. */
+export function openChild(options, { onText, onGone }) {
+  const binary = findBinary(options.binary);
+  const config = options.config === undefined ? [] : ["--config", options.config];
+  const child = spawn(binary, ["host", ...config, ...(options.args ?? [])], {
+    cwd: options.cwd,
+    env: options.env,
+    stdio: ["pipe", "pipe", "pipe"],
+    windowsHide: true,
+  });
+  let reason;
+  let stderr = "";
+
+  const end = ending(child, () => onGone(reason ?? exited(child, stderr)));
+
+  child.on("error", (error) => {
+    if (child.pid !== undefined) return;
+    const text = `belljar could not be started as ${binary}: ${error.message}`;
+    onGone(new BelljarError("binary", text, { cause: error }));
+    end.resolve();
+  });
+  // EPIPE: that the child has ended is known from its exit.
+  child.stdin.on("error", () => {});
+  child.stderr.setEncoding("utf8");
+  child.stderr.on("data", (chunk) => {
+    stderr = (stderr + chunk).slice(-STDERR_CHARS);
+    options.onDiagnostic?.(chunk);
+  });
+  child.stdout.on("data", lines(onText, () => {
+    fail(new BelljarError("protocol", `belljar sent a line of over ${MAX_MESSAGE} bytes`));
+  }));
+
+  /** The child is of no more use: it is ended, and nothing waits for that. */
+  function fail(error) {
+    reason ??= error;
+    child.kill("SIGKILL");
+    onGone(reason);
+  }
+
+  const streams = [child, child.stdin, child.stdout, child.stderr];
+  return {
+    send: (text) => child.stdin.write(`${text}\n`),
+    hold: (busy) => streams.forEach((stream) => (busy ? stream.ref?.() : stream.unref?.())),
+    fail,
+    async close() {
+      reason ??= new BelljarError("closed", "this jar was closed");
+      streams.forEach((stream) => stream.ref?.());
+      child.stdin.end();
+      const timer = setTimeout(() => child.kill("SIGKILL"), END_MS);
+      await end.promise;
+      clearTimeout(timer);
+    },
+  };
+}
+
+/** Calls `done` once the child has exited and all that it said has been read. */
+function ending(child, done) {
+  let resolve;
+  const promise = new Promise((given) => (resolve = given));
+  let open = 2;
+  const part = () => {
+    open -= 1;
+    if (open > 0) return;
+    // A process that the child started may still hold its stderr: that is not waited for.
+    const timer = setTimeout(finish, LAST_WORDS_MS);
+    child.once("close", () => {
+      clearTimeout(timer);
+      finish();
+    });
+  };
+  let finished = false;
+  const finish = () => {
+    if (finished) return;
+    finished = true;
+    done();
+    resolve();
+  };
+  child.once("exit", part);
+  child.stdout.once("close", part);
+  return { promise, resolve };
+}
+
+function exited(child, stderr) {
+  const how = child.signalCode ? `by ${child.signalCode}` : `with code ${child.exitCode}`;
+  const words = stderr.trim();
+  const text = `belljar's process ended ${how}, and the runs in it with it; the next run starts another`;
+  return new BelljarError("exited", words ? `${text}. It said: ${words}` : text);
+}
+
+/** Cuts what arrives into lines. */
+function lines(onLine, onTooLong) {
+  let parts = [];
+  let size = 0;
+  return (chunk) => {
+    let start = 0;
+    for (let at = chunk.indexOf(NEWLINE); at !== -1; at = chunk.indexOf(NEWLINE, start)) {
+      parts.push(chunk.subarray(start, at));
+      const line = Buffer.concat(parts).toString("utf8");
+      parts = [];
+      size = 0;
+      start = at + 1;
+      if (line.trim() !== "") onLine(line);
+    }
+    parts.push(chunk.subarray(start));
+    size += chunk.length - start;
+    if (size > MAX_MESSAGE) {
+      parts = [];
+      size = 0;
+      onTooLong();
+    }
+  };
+}

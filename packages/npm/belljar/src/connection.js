@@ -1,0 +1,198 @@
+// belljar's protocol over something that carries texts: requests in both directions, many runs at
+// once. It owns every promise and every AbortController that it made, and settles them all when
+// the carrier is gone.
+
+import { BelljarError } from "./errors.js";
+import { handlerKey } from "./request.js";
+import { decode, encode, isExtended } from "./values.js";
+
+/** The largest message, in bytes of UTF-8. */
+export const MAX_MESSAGE = 16 * 1024 * 1024;
+const PROTOCOL = 1;
+/** How long the first answer may take: the program is read from a cold disk. */
+const HELLO_MS = 30_000;
+const CLIENT = { name: "belljar-js", version: "0.1.0" };
+
+/**
+ * Opens a connection and greets the other side.
+ *
+ * `open({ onText, onGone })` gives a carrier: `send(text)`, `hold(busy)` (whether the process of
+ * the host has to stay for it), `fail(reason)` and `close()`.
+ */
+export async function connect(open) {
+  const requests = new Map();
+  const calls = new Map();
+  let gone;
+  let lastId = 0;
+
+  const carrier = await open({
+    onText(text) {
+      if (gone) return;
+      let message;
+      try {
+        message = JSON.parse(text);
+        if (isExtended(text)) message = decodeMessage(message);
+      } catch {
+        carrier.fail(new BelljarError("protocol", `belljar sent what is not JSON: ${text.slice(0, 200)}`));
+        return;
+      }
+      receive(message);
+    },
+    onGone(error) {
+      gone ??= error;
+      for (const request of requests.values()) request.reject(gone);
+      for (const call of calls.values()) call.controller.abort(gone);
+      requests.clear();
+      calls.clear();
+    },
+  });
+
+  function receive(message) {
+    if (message?.method === "call") answer(message.id, message.params ?? {});
+    else if (message?.method === "cancel") stop(message.params?.id);
+    else if (message?.method === "log") requests.get(message.params?.run)?.onLog?.(message.params);
+    else if (message && "id" in message && message.method === undefined) settle(message);
+    else if (message?.id !== undefined) {
+      send({ id: message.id, error: { code: -32601, message: `there is no method ${message.method}` } });
+    }
+  }
+
+  function settle({ id, result, error }) {
+    const request = requests.get(id);
+    if (!request) return;
+    requests.delete(id);
+    for (const [call, { run }] of calls) if (run === id) stop(call);
+    carrier.hold(requests.size > 0);
+    if (error) request.reject(refusal(error));
+    else request.resolve(result);
+  }
+
+  /** The run of a call ended, or no longer waits for it. */
+  function stop(id) {
+    const call = calls.get(id);
+    calls.delete(id);
+    call?.controller.abort(new DOMException("the run no longer waits for this call", "AbortError"));
+  }
+
+  async function answer(id, { run, namespace, tool, function: name, arguments: given }) {
+    const handler = requests.get(run)?.handlers?.get(handlerKey(namespace, tool ?? name));
+    const path = namespace === undefined ? name : `${namespace}.${tool}`;
+    if (!handler) {
+      send({ id, error: { code: -32000, message: `this run has no function ${path}` } });
+      return;
+    }
+    const controller = new AbortController();
+    calls.set(id, { run, controller });
+    let text;
+    try {
+      const value = await handler.run(given, { signal: controller.signal, namespace, name: tool ?? name });
+      text = answered(id, encode(value));
+      if (isTooLong(text)) {
+        throw new RangeError(`the answer of ${path} has over ${MAX_MESSAGE} bytes as JSON: give less of it at a time`);
+      }
+    } catch (error) {
+      text = message({ id, error: { code: -32000, ...described(error) } });
+    }
+    // A call that was stopped is not waited for.
+    if (calls.delete(id) && !gone) carrier.send(text);
+  }
+
+  function request(method, params, details = {}) {
+    return new Promise((resolve, reject) => {
+      if (gone) {
+        reject(gone);
+        return;
+      }
+      const id = (lastId += 1);
+      const text = message({ id, method, params });
+      if (isTooLong(text)) {
+        reject(new BelljarError("size", `the request has over ${MAX_MESSAGE} bytes as JSON: pass data by a function`));
+        return;
+      }
+      requests.set(id, { resolve, reject, ...details });
+      details.onId?.(id);
+      carrier.hold(true);
+      carrier.send(text);
+    });
+  }
+
+  function send(fields) {
+    if (!gone) carrier.send(message(fields));
+  }
+
+  const about = await greet(() => request("hello", { protocol: PROTOCOL, client: CLIENT }), carrier);
+
+  return {
+    about,
+    /** Resolves to the run's outcome; rejects only where there is none. */
+    run({ params, handlers }, { onLog, signal } = {}) {
+      let id;
+      const cancel = () => send({ method: "cancel", params: { id } });
+      const details = { handlers, onLog: onLog && reporting(onLog), onId: (given) => (id = given) };
+      const outcome = request("run", params, details);
+      signal?.addEventListener("abort", cancel, { once: true });
+      return outcome.finally(() => signal?.removeEventListener("abort", cancel));
+    },
+    close: () => carrier.close(),
+  };
+}
+
+async function greet(hello, carrier) {
+  const silence = new BelljarError("protocol", `belljar did not answer within ${HELLO_MS / 1000} s`);
+  const timer = setTimeout(() => carrier.fail(silence), HELLO_MS);
+  try {
+    return await hello();
+  } catch (error) {
+    carrier.fail(error);
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function message(fields) {
+  return JSON.stringify({ jsonrpc: "2.0", ...fields });
+}
+
+/** The answer of a call, whose value is JSON already; without one it is undefined. */
+function answered(id, value) {
+  const result = value === undefined ? "{}" : `{"value":${value}}`;
+  return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result}}`;
+}
+
+/** Special values stand in arguments and in the value of a run, and nowhere else. */
+function decodeMessage(message) {
+  if (message?.params && "arguments" in message.params) message.params.arguments = decode(message.params.arguments);
+  if (message?.result && "value" in message.result) message.result.value = decode(message.result.value);
+  return message;
+}
+
+function isTooLong(text) {
+  // A UTF-16 unit has at most three bytes; only long texts need the exact count.
+  if (text.length * 3 <= MAX_MESSAGE) return false;
+  return text.length > MAX_MESSAGE || new TextEncoder().encode(text).length > MAX_MESSAGE;
+}
+
+/** What a handler threw, without its stack: the script sees name and message. */
+function described(error) {
+  if (!(error instanceof Error)) return { message: String(error) };
+  return { message: error.message, data: { name: error.name } };
+}
+
+function refusal({ code, message, data }) {
+  if (code === -32000) return new BelljarError("busy", message, { cause: data });
+  return new BelljarError("request", message, { cause: data });
+}
+
+/** A listener that fails is a bug of the host, not of the run: it is reported as uncaught. */
+function reporting(onLog) {
+  return ({ level, text }) => {
+    try {
+      onLog({ level, text });
+    } catch (error) {
+      queueMicrotask(() => {
+        throw error;
+      });
+    }
+  };
+}

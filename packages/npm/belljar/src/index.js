@@ -1,0 +1,16 @@
+// The entry for Node: a jar as a child process, or at the other end of a WebSocket.
+
+import { openChild } from "./child.js";
+import { createJar } from "./jar.js";
+import { connect } from "./web.js";
+
+export { findBinary } from "./binary.js";
+export { BelljarError, RunError } from "./errors.js";
+export { positional } from "./request.js";
+
+/** A jar as a child process, which many runs share. */
+export function start(options = {}) {
+  return createJar((events) => openChild(options, events));
+}
+
+export const Belljar = { start, connect };

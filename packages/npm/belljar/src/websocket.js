@@ -1,0 +1,58 @@
+// belljar's protocol as text frames of a WebSocket, for Workers, browsers and machines apart.
+
+import { MAX_MESSAGE } from "./connection.js";
+import { BelljarError } from "./errors.js";
+
+const PROTOCOL = "belljar";
+const CLOSE_MS = 5_000;
+
+/** Opens the WebSocket. The token goes as a subprotocol: a browser can set no header on one. */
+export function openWebSocket(url, options, { onText, onGone }) {
+  const WebSocket = options.WebSocket ?? globalThis.WebSocket;
+  if (!WebSocket) {
+    throw new BelljarError("request", "there is no WebSocket here: pass one as the option `WebSocket` (that of `ws`, say)");
+  }
+  const protocols = options.token === undefined ? [PROTOCOL] : [PROTOCOL, `bearer.${options.token}`];
+  const socket = new WebSocket(url, protocols);
+  let reason;
+  let isOpen = false;
+
+  return new Promise((resolve, reject) => {
+    const closed = new Promise((done) => {
+      socket.addEventListener("close", ({ code, reason: text }) => {
+        const said = text ? `: ${text}` : "";
+        const error = reason ?? (isOpen
+          ? new BelljarError("exited", `the connection to belljar ended (${code}${said}), and the runs in it with it`)
+          : new BelljarError("exited", `belljar cannot be reached at ${url} (${code}${said}): is it served there, and is the token right?`));
+        reject(error);
+        onGone(error);
+        done();
+      });
+    });
+    // What failed is known from the close that follows.
+    socket.addEventListener("error", () => {});
+    socket.addEventListener("message", ({ data }) => {
+      if (typeof data !== "string") fail(new BelljarError("protocol", "belljar sent a binary frame"));
+      else if (data.length > MAX_MESSAGE) fail(new BelljarError("protocol", `belljar sent over ${MAX_MESSAGE} characters`));
+      else onText(data);
+    });
+    function fail(error) {
+      reason ??= error;
+      socket.close();
+      onGone(reason);
+    }
+    socket.addEventListener("open", () => {
+      isOpen = true;
+      resolve({
+        send: (text) => socket.send(text),
+        // A WebSocket keeps a process alive until it is closed.
+        hold() {},
+        fail,
+        async close() {
+          fail(new BelljarError("closed", "this jar was closed"));
+          await Promise.race([closed, new Promise((done) => setTimeout(done, CLOSE_MS).unref?.())]);
+        },
+      });
+    });
+  });
+}
