@@ -65,6 +65,7 @@ mod load;
 mod media;
 mod namespaces;
 mod no_false_stops;
+mod npm_package;
 mod numbers;
 mod oauth;
 mod observed_results;

@@ -1,3 +1,5 @@
+/// <reference lib="esnext.disposable" />
+
 /** JSON Schema, as any library writes it (`z.toJSONSchema(schema)` of zod, say). */
 export type JsonSchema = Record<string, unknown> | boolean;
 

@@ -80,13 +80,13 @@ async function last(output) {
   return result;
 }
 
-/** The error that the SDK shows the model: with its name, its place, and a hint. */
+/** The error that the SDK shows the model, with its name: here with its place and a hint too. */
 function failure(outcome, signal) {
   if (outcome.error.kind === "cancelled" && signal?.aborted) return signal.reason;
   const error = new RunError(outcome);
   const place = error.line === undefined ? "" : ` (line ${error.line})`;
   const hint = error.hint === undefined ? "" : `\n${error.hint}`;
-  error.message = `${error.name}: ${error.message}${place}${hint}`;
+  error.message = `${error.message}${place}${hint}`;
   return error;
 }
 

@@ -1,0 +1,156 @@
+// `belljar/ai` with the AI SDK 7 of Vercel, whose model is a mock of its own package.
+
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+
+import { generateText, isStepCount, jsonSchema, tool } from "ai";
+import { MockLanguageModelV4 } from "ai/test";
+import { Belljar, RunError } from "belljar";
+import { belljarTool } from "belljar/ai";
+import { z } from "zod";
+
+import { aborted, deferred } from "./support.mjs";
+
+const jar = Belljar.start();
+const usage = {
+  inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
+  outputTokens: { total: 1, text: 1, reasoning: 0 },
+};
+
+/** A model that runs `code` and then says what came of it. */
+function modelOf(code) {
+  return new MockLanguageModelV4({
+    doGenerate: async ({ prompt }) => {
+      const last = prompt.at(-1);
+      const content = last.role === "tool"
+        ? [{ type: "text", text: JSON.stringify(last.content[0].output) }]
+        : [{ type: "tool-call", toolCallId: "call-1", toolName: "code", input: JSON.stringify({ code }) }];
+      return { content, finishReason: { unified: last.role === "tool" ? "stop" : "tool-calls" }, usage, warnings: [] };
+    },
+  });
+}
+
+const stock = tool({
+  description: "How many there are.",
+  inputSchema: z.object({ product: z.string() }),
+  outputSchema: z.object({ units: z.number() }),
+  execute: async ({ product }, { toolCallId }) => ({ units: product.length, toolCallId }),
+});
+
+const execution = { toolCallId: "outer", messages: [] };
+const runIn = (tools, code, options) => belljarTool({ jar, tools }).execute({ code }, { ...execution, ...options });
+
+describe("in generateText", () => {
+  test("code calls the tools that name it, and the model sees only the code", async () => {
+    const model = modelOf("const all = await Promise.all(['ab', 'abc'].map((product) => tools.stock({ product }))); return all.map(({ units }) => units)");
+    const result = await generateText({
+      model,
+      tools: { code: belljarTool({ jar }), stock },
+      experimental_toolCallers: { stock: ["code"] },
+      stopWhen: isStepCount(3),
+      prompt: "How many?",
+    });
+    assert.deepEqual(JSON.parse(result.text), { type: "json", value: [2, 3] });
+    const [{ tools }] = model.doGenerateCalls;
+    assert.deepEqual(tools.map(({ name }) => name), ["code"]);
+    assert.match(tools[0].description, /\/\*\* How many there are\. \*\/ stock\(input: \{ product: string \}\): Promise<\{ units: number \}>;/);
+  });
+
+  test("an error reaches the model with its name and line", async () => {
+    const result = await generateText({
+      model: modelOf("const a = 1;\nnull.x"),
+      tools: { code: belljarTool({ jar }), stock },
+      experimental_toolCallers: { stock: ["code"] },
+      stopWhen: isStepCount(3),
+      prompt: "Fail.",
+    });
+    const { type, value } = JSON.parse(result.text);
+    assert.equal(type, "error-text");
+    assert.match(value, /TypeError: .*\(line 2\)/);
+  });
+});
+
+describe("a call from code", () => {
+  test("has an id of its own, below that of the code", async () => {
+    const value = await runIn({ stock }, "return [await tools.stock({ product: 'a' }), await tools.stock({ product: 'b' })]");
+    assert.deepEqual(value.map(({ toolCallId }) => toolCallId), ["outer:tool-1", "outer:tool-2"]);
+  });
+
+  test("is checked by the tool's schema, which may change it", async () => {
+    const double = tool({ inputSchema: z.object({ n: z.coerce.number().default(4) }), execute: async ({ n }) => n * 2 });
+    assert.deepEqual(await runIn({ double }, "return [await tools.double({ n: '3' }), await tools.double({})]"), [6, 8]);
+    await assert.rejects(runIn({ stock }, "await tools.stock({ product: 7 })"), (error) => error instanceof RunError
+      && error.name === "TypeError" && /Invalid input for tool "stock"/.test(error.message));
+  });
+
+  test("of a tool that needs approval is refused", async () => {
+    let paid = false;
+    const pay = (needsApproval) => tool({ inputSchema: z.object({}), needsApproval, execute: async () => (paid = true) });
+    for (const needsApproval of [true, async () => true]) {
+      await assert.rejects(runIn({ pay: pay(needsApproval) }, "await tools.pay({})"), /needs a person's approval/);
+    }
+    assert.equal(paid, false);
+    await runIn({ pay: pay(() => false) }, "await tools.pay({})");
+    assert.equal(paid, true);
+  });
+
+  test("of a tool without execute is refused", async () => {
+    await assert.rejects(runIn({ there: tool({ inputSchema: z.object({}) }) }, "await tools.there({})"), /does not have execute/);
+  });
+
+  test("gets the last part of a result in parts", async () => {
+    const parts = tool({
+      inputSchema: z.object({}),
+      async *execute() {
+        yield "some";
+        yield "all";
+      },
+    });
+    assert.equal(await runIn({ parts }, "return await tools.parts({})"), "all");
+  });
+
+  test("reaches tools whose names are no identifiers", async () => {
+    assert.deepEqual(await runIn({ "in-stock": stock }, "return (await tools['in-stock']({ product: 'abcd' })).units"), 4);
+  });
+
+  test("is aborted with the generation", async () => {
+    const controller = new AbortController();
+    const called = deferred();
+    const slow = tool({
+      inputSchema: z.object({}),
+      execute: (_, { abortSignal }) => (called.resolve(abortSignal), aborted(abortSignal)),
+    });
+    const run = runIn({ slow }, "await tools.slow({})", { abortSignal: controller.signal });
+    const signal = await called.promise;
+    controller.abort(new Error("the user left"));
+    await assert.rejects(run, /the user left/);
+    await aborted(signal);
+  });
+});
+
+test("what is no JSON of its own is null", async () => assert.equal(await runIn({}, "return undefined"), null));
+
+test("limits are Vercel's where it has some, and the caller's above all", async () => {
+  const tools = { one: tool({ inputSchema: z.object({}), execute: async () => 1 }) };
+  await assert.rejects(runIn(tools, "for (let i = 0; i < 257; i += 1) await tools.one({})"), { kind: "calls" });
+  await assert.rejects(belljarTool({ jar, tools, timeout: 50 }).execute({ code: "while (true);" }, execution), { name: "TimeoutError" });
+});
+
+test("schemas of all kinds become types that a model can read", () => {
+  const described = (schema) => belljarTool({ jar, tools: { f: tool({ description: "Does */ it.\n", inputSchema: jsonSchema(schema) }) } }).description;
+  assert.match(
+    described({
+      type: "object",
+      properties: {
+        "a-b": { enum: ["x", 1, null] },
+        list: { type: "array", items: { $ref: "#/$defs/Node" } },
+        either: { anyOf: [{ type: "string" }, { type: "integer" }], description: "One of two." },
+        map: { type: "object", additionalProperties: { type: "boolean" } },
+        maybe: { type: ["string", "null"] },
+      },
+      required: ["list"],
+      $defs: { Node: { type: "object", properties: { next: { $ref: "#/$defs/Node" } } } },
+    }),
+    /Does \* \/ it\. \*\/ f\(input: \{ "a-b"\?: "x" \| 1 \| null; list: Array<\{ next\?: .*unknown.*\}>; \/\*\* One of two\. \*\/ either\?: string \| number; map\?: Record<string, boolean>; maybe\?: string \| null \}\)/,
+  );
+});

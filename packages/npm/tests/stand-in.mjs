@@ -1,0 +1,44 @@
+#!/usr/bin/env node
+// What is not belljar, as a process that the client starts: STAND_IN says how it misbehaves. It is
+// for what the real program does not do; everything else is tested with that.
+
+import { createInterface } from "node:readline";
+
+const say = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+const hello = (id) => say({ id, result: { protocol: 1, version: "0.0.0", pid: process.pid, limits: {}, servers: [] } });
+const misbehaviour = process.env.STAND_IN;
+
+if (misbehaviour === "dies at once") {
+  console.error("error: unrecognized subcommand 'host'");
+  process.exit(2);
+}
+
+createInterface({ input: process.stdin })
+  .on("line", (line) => {
+    const { id, method } = JSON.parse(line);
+    if (method === "hello") {
+      if (misbehaviour === "refuses hello") say({ id, error: { code: -32602, message: "protocol 1 is not spoken here" } });
+      else if (misbehaviour === "prints junk") process.stdout.write("Welcome!\n");
+      else hello(id);
+    } else if (misbehaviour === "dies in a run") process.exit(7);
+    else if (misbehaviour === "prints junk in a run") process.stdout.write("\u001b[31mpanic\n");
+    else if (misbehaviour === "sends an endless line") process.stdout.write("x".repeat(17 * 1024 * 1024));
+    else if (misbehaviour === "is busy") say({ id, error: { code: -32000, message: "no place is free" } });
+    else if (misbehaviour === "sends what nobody asked for") {
+      say({ id: 999, result: {} });
+      say({ id: "c1", method: "call", params: { run: 999, function: "f", arguments: {} } });
+      say({ id: "c2", method: "nonsense", params: {} });
+      say({ method: "cancel", params: { id: "c9" } });
+      say({ method: "log", params: { run: 999, level: "log", text: "lost" } });
+      say(null);
+      process.stdout.write("\n");
+      say({ id, result: { ok: true, value: 1, logs: [], error: null, calls: [], usage: {} } });
+    } else if (misbehaviour === "stays after its stdin has ended") {
+      setInterval(() => {}, 1_000);
+      say({ id, result: { ok: true, value: process.pid, logs: [], error: null, calls: [], usage: {} } });
+    } else if (misbehaviour === "closes its stdin") {
+      process.stdin.destroy();
+      say({ id, result: { ok: true, value: 1, logs: [], error: null, calls: [], usage: {} } });
+      setTimeout(() => process.exit(0), 500);
+    }
+  });

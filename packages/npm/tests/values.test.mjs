@@ -1,0 +1,57 @@
+// The extended JSON, by itself.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { decode, encode } from "../belljar/src/values.js";
+
+const roundTrip = (value) => decode(JSON.parse(encode(value)));
+
+test("bytes of all kinds come back as they were", () => {
+  const source = new Uint8Array([0, 1, 2, 253, 254, 255, 3, 4]);
+  const values = [
+    source, source.subarray(2, 5), source.buffer, new Int16Array([-1, 300]), new Float64Array([0.5, -0]),
+    new BigInt64Array([-1n]), new DataView(source.buffer, 1, 3), new Uint8Array(0),
+  ];
+  assert.deepEqual(roundTrip(values), [...values.slice(0, 6), new DataView(source.buffer.slice(1, 4)), new Uint8Array(0)]);
+  assert.deepEqual(roundTrip({ deep: [{ bytes: Buffer.from("hi") }] }), { deep: [{ bytes: new Uint8Array([104, 105]) }] });
+  const large = Uint8Array.from({ length: 100_000 }, (_, index) => index);
+  assert.deepEqual(roundTrip(large), large);
+});
+
+test("an object that looks like the escape is not taken for one", () => {
+  for (const value of [
+    { $belljar: "undefined" },
+    { $belljar: { bytes: "AAAA", type: "Uint8Array" } },
+    { $belljar: { object: { $belljar: "undefined" } } },
+    { $belljar: { $belljar: new Uint8Array([1]) } },
+    { $belljar: 1, other: 2 },
+    [{ $belljar: new Uint8Array([1]) }],
+  ]) {
+    assert.deepEqual(roundTrip(value), value);
+  }
+});
+
+test("the rest is as JSON has it", () => {
+  assert.equal(encode(undefined), undefined);
+  assert.equal(encode({ a: undefined, b: [undefined, Number.NaN], c: new Date(0) }), '{"b":[null,null],"c":"1970-01-01T00:00:00.000Z"}');
+  assert.throws(() => encode({ big: 1n }), TypeError);
+  const circle = [];
+  circle.push(circle);
+  assert.throws(() => encode(circle), TypeError);
+});
+
+test("a key named __proto__ stays a key", () => {
+  const decoded = decode(JSON.parse('{"__proto__":{"$belljar":{"bytes":"AQ=="}},"a":{"__proto__":{"x":1}}}'));
+  assert.deepEqual(Object.keys(decoded), ["__proto__", "a"]);
+  assert.equal(Object.getPrototypeOf(decoded), Object.prototype);
+  assert.deepEqual(Object.getOwnPropertyDescriptor(decoded, "__proto__").value, new Uint8Array([1]));
+  assert.equal({}.x, undefined);
+});
+
+test("what is malformed is left as it is", () => {
+  for (const text of ['{"$belljar":"other"}', '{"$belljar":7}', '{"$belljar":null}', '{"$belljar":{"bytes":3}}']) {
+    assert.deepEqual(decode(JSON.parse(text)), JSON.parse(text));
+  }
+  assert.deepEqual(decode({ $belljar: { bytes: "AQID", type: "Float64Array" } }), new Uint8Array([1, 2, 3]));
+});

@@ -1,0 +1,27 @@
+//! The package `belljar` of npm: its client, and its adapters under the tests of their hosts.
+
+use std::process::Command;
+
+use crate::{
+    real_servers::node,
+    support::{belljar, repository},
+};
+
+#[test]
+fn the_client_of_npm_and_its_adapters_keep_what_their_hosts_test() {
+    let folder = repository().join("packages/npm");
+    assert!(
+        folder.join("node_modules").exists(),
+        "packages/npm/node_modules is missing: scripts/test installs what the tests need, or `npm ci` in packages/npm"
+    );
+    let mut files: Vec<_> = std::fs::read_dir(folder.join("tests")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.retain(|path| path.to_str().unwrap().ends_with(".test.mjs"));
+    assert!(!files.is_empty());
+
+    let mut tests = Command::new(node());
+    tests.arg("--test").args(&files).current_dir(&folder).env("BELLJAR_BINARY", belljar());
+    let output = tests.output().unwrap();
+    let (said, complained) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{said}{complained}");
+    assert!(said.contains("# fail 0"), "{said}{complained}");
+}
