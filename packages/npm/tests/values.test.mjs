@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { atMost, limitsOf } from "../belljar/src/limits.js";
 import { decode, encode } from "../belljar/src/values.js";
 
 const roundTrip = (value) => decode(JSON.parse(encode(value)));
@@ -54,4 +55,13 @@ test("what is malformed is left as it is", () => {
     assert.deepEqual(decode(JSON.parse(text)), JSON.parse(text));
   }
   assert.deepEqual(decode({ $belljar: { bytes: "AQID", type: "Float64Array" } }), new Uint8Array([1, 2, 3]));
+});
+
+test("limits have belljar's names and units, and none that was not asked for is above the ceiling", () => {
+  const given = limitsOf({ timeout: 30_000, compute: 0.2, maxCalls: 3, memory: "64MiB", call: "2s", fuel: undefined });
+  assert.deepEqual(given, { timeout: "30000ms", compute: "1ms", max_calls: 3, memory: "64MiB", call: "2s" });
+  const ceiling = { timeout: "1m 30s", compute: "10s", max_calls: 3, memory: 1024 };
+  assert.deepEqual(atMost({ timeout: "30000ms", compute: "10001ms", max_calls: 2, memory: "1MiB", call: "2s" }, ceiling), {
+    timeout: "30000ms", compute: "10s", max_calls: 2, memory: 1024, call: "2s",
+  });
 });

@@ -5,9 +5,9 @@
 import { spawn } from "node:child_process";
 
 import { findBinary } from "./binary.js";
-import { MAX_MESSAGE } from "./connection.js";
 import { BelljarError } from "./errors.js";
 
+const MAX_MESSAGE = 16 * 1024 * 1024;
 const STDERR_CHARS = 4_000;
 /** How long a child may take to end by itself. */
 const END_MS = 5_000;
@@ -56,6 +56,7 @@ export function openChild(options, { onText, onGone }) {
 
   const streams = [child, child.stdin, child.stdout, child.stderr];
   return {
+    maxMessage: MAX_MESSAGE,
     send: (text) => child.stdin.write(`${text}\n`),
     hold: (busy) => streams.forEach((stream) => (busy ? stream.ref?.() : stream.unref?.())),
     fail,

@@ -6,8 +6,6 @@ import { BelljarError } from "./errors.js";
 import { handlerKey } from "./request.js";
 import { decode, encode, isExtended } from "./values.js";
 
-/** The largest message, in bytes of UTF-8. */
-export const MAX_MESSAGE = 16 * 1024 * 1024;
 const PROTOCOL = 1;
 /** How long the first answer may take: the program is read from a cold disk. */
 const HELLO_MS = 30_000;
@@ -16,8 +14,8 @@ const CLIENT = { name: "belljar-js", version: "0.1.0" };
 /**
  * Opens a connection and greets the other side.
  *
- * `open({ onText, onGone })` gives a carrier: `send(text)`, `hold(busy)` (whether the process of
- * the host has to stay for it), `fail(reason)` and `close()`.
+ * `open({ onText, onGone })` gives a carrier: `maxMessage` (bytes of UTF-8), `send(text)`,
+ * `hold(busy)` (whether the process of the host has to stay for it), `fail(reason)` and `close()`.
  */
 export async function connect(open) {
   const requests = new Map();
@@ -87,8 +85,8 @@ export async function connect(open) {
     try {
       const value = await handler.run(given, { signal: controller.signal, namespace, name: tool ?? name });
       text = answered(id, encode(value));
-      if (isTooLong(text)) {
-        throw new RangeError(`the answer of ${path} has over ${MAX_MESSAGE} bytes as JSON: give less of it at a time`);
+      if (isTooLong(text, carrier.maxMessage)) {
+        throw new RangeError(`the answer of ${path} has over ${carrier.maxMessage} bytes as JSON: give less of it at a time`);
       }
     } catch (error) {
       text = message({ id, error: { code: -32000, ...described(error) } });
@@ -105,8 +103,8 @@ export async function connect(open) {
       }
       const id = (lastId += 1);
       const text = message({ id, method, params });
-      if (isTooLong(text)) {
-        reject(new BelljarError("size", `the request has over ${MAX_MESSAGE} bytes as JSON: pass data by a function`));
+      if (isTooLong(text, carrier.maxMessage)) {
+        reject(new BelljarError("size", `the request has over ${carrier.maxMessage} bytes as JSON: pass data by a function`));
         return;
       }
       requests.set(id, { resolve, reject, ...details });
@@ -167,10 +165,10 @@ function decodeMessage(message) {
   return message;
 }
 
-function isTooLong(text) {
+function isTooLong(text, bytes) {
   // A UTF-16 unit has at most three bytes; only long texts need the exact count.
-  if (text.length * 3 <= MAX_MESSAGE) return false;
-  return text.length > MAX_MESSAGE || new TextEncoder().encode(text).length > MAX_MESSAGE;
+  if (text.length * 3 <= bytes) return false;
+  return text.length > bytes || new TextEncoder().encode(text).length > bytes;
 }
 
 /** What a handler threw, without its stack: the script sees name and message. */

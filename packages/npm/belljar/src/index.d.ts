@@ -75,7 +75,7 @@ export interface RunOptions {
   belljar?: readonly string[] | true;
   /** Ends the run. */
   signal?: AbortSignal;
-  /** Gets each log while the run is under way. */
+  /** Gets each log while the run is under way, cut at 1,000 bytes; the outcome has all of it. */
   onLog?: (log: Log) => void;
 }
 
@@ -165,7 +165,10 @@ export interface About {
   protocol: number;
   version: string;
   pid?: number;
-  limits: Record<string, unknown>;
+  /** The limits of a run that sets none. */
+  limits: Record<string, number | string>;
+  /** Of these limits a run may not have more; the others it may raise. */
+  ceiling?: Record<string, number | string>;
   /** belljar's own servers, which `RunOptions.belljar` may name. */
   servers: string[];
 }

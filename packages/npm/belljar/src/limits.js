@@ -10,3 +10,23 @@ export function limitsOf(limits = {}) {
     return [key, DURATIONS.has(key) && typeof value === "number" ? `${Math.max(1, Math.ceil(value))}ms` : value];
   }));
 }
+
+/** Of limits that nobody asked for: at most what a run may have. Both are in belljar's forms. */
+export function atMost(limits, ceiling = {}) {
+  return Object.fromEntries(Object.entries(limits).map(([name, value]) => {
+    const most = ceiling[name];
+    return [name, most === undefined || amount(value) <= amount(most) ? value : most];
+  }));
+}
+
+const UNITS = {
+  ms: 1, s: 1e3, m: 6e4, h: 36e5, d: 864e5, day: 864e5, days: 864e5,
+  B: 1, KB: 1e3, MB: 1e6, GB: 1e9, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3,
+};
+
+/** "1m 30s" in milliseconds, "64MiB" in bytes; a number as it is. */
+function amount(value) {
+  if (typeof value === "number") return value;
+  const parts = [...String(value).matchAll(/([\d.]+)\s*([A-Za-z]*)/g)];
+  return parts.reduce((sum, [, count, unit]) => sum + Number(count) * (UNITS[unit] ?? 1), 0);
+}

@@ -1,8 +1,9 @@
 // belljar's protocol as text frames of a WebSocket, for Workers, browsers and machines apart.
 
-import { MAX_MESSAGE } from "./connection.js";
 import { BelljarError } from "./errors.js";
 
+/** What belljar takes as one message. */
+const MAX_MESSAGE = 8 * 1024 * 1024;
 const PROTOCOL = "belljar";
 const CLOSE_MS = 5_000;
 
@@ -33,7 +34,6 @@ export function openWebSocket(url, options, { onText, onGone }) {
     socket.addEventListener("error", () => {});
     socket.addEventListener("message", ({ data }) => {
       if (typeof data !== "string") fail(new BelljarError("protocol", "belljar sent a binary frame"));
-      else if (data.length > MAX_MESSAGE) fail(new BelljarError("protocol", `belljar sent over ${MAX_MESSAGE} characters`));
       else onText(data);
     });
     function fail(error) {
@@ -44,6 +44,7 @@ export function openWebSocket(url, options, { onText, onGone }) {
     socket.addEventListener("open", () => {
       isOpen = true;
       resolve({
+        maxMessage: MAX_MESSAGE,
         send: (text) => socket.send(text),
         // A WebSocket keeps a process alive until it is closed.
         hold() {},

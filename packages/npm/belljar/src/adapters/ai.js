@@ -40,7 +40,7 @@ function toolOver(tools, options) {
       const outcome = await jar.outcome(code, {
         tools: { tools: namespaceOf(tools, execution) },
         builtins: false,
-        limits: { maxCalls: MAX_CALLS, ...limitsFor(options.timeout ?? TIMEOUT_MS, options) },
+        limits: limitsFor(jar, options.timeout ?? TIMEOUT_MS, options, { maxCalls: MAX_CALLS }),
         signal: execution.abortSignal,
       });
       if (!outcome.ok) throw failure(outcome, execution.abortSignal);

@@ -31,7 +31,7 @@ export function belljarExecutor(options = {}) {
           functions: connectors.length > 0 ? { [CONNECTORS]: positional(callConnector(connectors)) } : {},
           prelude: preludeOf(providers, connectors),
           builtins: false,
-          limits: limitsFor(timeout, options),
+          limits: limitsFor(jar, timeout, options),
         });
         const logs = logTexts(outcome.logs, PREFIXES);
         if (outcome.ok) return { result: outcome.value, logs };

@@ -18,7 +18,7 @@ export function belljarTransport(options = {}) {
         const outcome = await jar.outcome(program, {
           functions: functionsOf(request),
           builtins: false,
-          limits: limitsFor(timeout, options),
+          limits: limitsFor(jar, timeout, options),
           signal: abortSignal,
         });
         const logs = logTexts(outcome.logs, PREFIXES);

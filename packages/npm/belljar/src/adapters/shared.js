@@ -2,6 +2,8 @@
 
 import { Belljar } from "belljar";
 
+import { atMost, limitsOf } from "../limits.js";
+
 let shared;
 
 /** The jar that was given, or one that all adapters of this process share. */
@@ -15,11 +17,12 @@ export function jarOf(options) {
 }
 
 /**
- * Hosts have one time-out where belljar has four, and a larger value than belljar's default fits in
- * them.
+ * Hosts have one time-out where belljar has three, and larger values than belljar's default; where
+ * belljar's owner allows less, that is it. What the caller asks for is asked of belljar as it is.
  */
-export function limitsFor(timeout, options) {
-  return { timeout, compute: timeout, call: timeout, maxOutput: "1MiB", ...options.limits };
+export function limitsFor(jar, timeout, options, more = {}) {
+  const own = limitsOf({ timeout, compute: timeout, call: timeout, maxOutput: "1MiB", ...more });
+  return { ...atMost(own, jar.about.ceiling), ...limitsOf(options.limits) };
 }
 
 /** Logs as texts, with a prefix by level; a level without one is left out. */

@@ -29,7 +29,7 @@ export function belljarDriver(options = {}) {
       return createContext(jar, {
         functions: functionsOf(config.bindings),
         builtins: false,
-        limits: { memory: memory * 1024 * 1024, ...limitsFor(timeout, options) },
+        limits: limitsFor(jar, timeout, options, { memory: memory * 1024 * 1024 }),
       });
     },
   };
