@@ -1,11 +1,12 @@
 // The client over a WebSocket, with a `belljar serve --http`.
 
 import assert from "node:assert/strict";
-import { execFileSync, spawn } from "node:child_process";
+import { execFile, execFileSync, spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { after, before, test } from "node:test";
+import { promisify } from "node:util";
 
 import { Belljar } from "belljar/web";
 import { WebSocket } from "ws";
@@ -79,4 +80,19 @@ test("a connection that is lost fails its runs, and the next run makes another",
 
 test("no program is started where there are none", async () => {
   await assert.rejects(Belljar.start(), { code: "binary" });
+});
+
+test("the WebSocket that browsers have is enough", async () => {
+  const script = `
+    import { Belljar } from "belljar/web";
+    const jar = await Belljar.connect(process.env.URL, { token: process.env.TOKEN });
+    const { value } = await jar.run("return await twice({ n: 21 })", { functions: { twice: ({ n }) => 2 * n } });
+    console.log(value);
+    await jar.close();`;
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    ["--experimental-websocket", "--no-warnings", "--input-type=module", "--eval", script],
+    { cwd: new URL(".", import.meta.url), env: { ...process.env, URL: url, TOKEN: token }, timeout: 30_000 },
+  );
+  assert.equal(stdout, "42\n");
 });
