@@ -64,6 +64,12 @@ test("a busy belljar is worth another try", async (context) => {
   assert.deepEqual([error.code, error.retryable, error.message], ["busy", true, "no place is free"]);
 });
 
+test("an answer that is no outcome is an error", async (context) => {
+  const jar = await start("answers with nothing");
+  context.after(() => jar.close());
+  assert.equal((await rejected(jar.run("return 1"))).code, "protocol");
+});
+
 test("messages that nobody asked for are answered or left alone", async (context) => {
   const jar = await start("sends what nobody asked for");
   context.after(() => jar.close());

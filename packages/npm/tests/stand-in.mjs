@@ -23,6 +23,7 @@ createInterface({ input: process.stdin })
     } else if (misbehaviour === "dies in a run") process.exit(7);
     else if (misbehaviour === "prints junk in a run") process.stdout.write("\u001b[31mpanic\n");
     else if (misbehaviour === "sends an endless line") process.stdout.write("x".repeat(17 * 1024 * 1024));
+    else if (misbehaviour === "answers with nothing") say({ id, result: null });
     else if (misbehaviour === "is busy") say({ id, error: { code: -32000, message: "no place is free" } });
     else if (misbehaviour === "sends what nobody asked for") {
       say({ id: 999, result: {} });
@@ -30,8 +31,7 @@ createInterface({ input: process.stdin })
       say({ id: "c2", method: "nonsense", params: {} });
       say({ method: "cancel", params: { id: "c9" } });
       say({ method: "log", params: { run: 999, level: "log", text: "lost" } });
-      say(null);
-      process.stdout.write("\n");
+      process.stdout.write('\n5\n"text"\nnull\n[]\n{}\n{"params":3,"method":"log"}\n{"method":"call","id":[]}\n');
       say({ id, result: { ok: true, value: 1, logs: [], error: null, calls: [], usage: {} } });
     } else if (misbehaviour === "stays after its stdin has ended") {
       setInterval(() => {}, 1_000);

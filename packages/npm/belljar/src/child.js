@@ -10,7 +10,7 @@ import { BelljarError } from "./errors.js";
 const MAX_MESSAGE = 16 * 1024 * 1024;
 const STDERR_CHARS = 4_000;
 /** How long a child may take to end by itself. */
-const END_MS = 5_000;
+const END_MS = 3_000;
 /** How long its last words on stderr are waited for. */
 const LAST_WORDS_MS = 200;
 const NEWLINE = 0x0a;

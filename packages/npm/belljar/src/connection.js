@@ -9,6 +9,7 @@ import { decode, encode, isExtended } from "./values.js";
 const PROTOCOL = 1;
 /** How long the first answer may take: the program is read from a cold disk. */
 const HELLO_MS = 30_000;
+const ERROR_CHARS = 64 * 1024;
 const CLIENT = { name: "belljar-js", version: "0.1.0" };
 
 /**
@@ -39,27 +40,27 @@ export async function connect(open) {
     onGone(error) {
       gone ??= error;
       for (const request of requests.values()) request.reject(gone);
-      for (const call of calls.values()) call.controller.abort(gone);
+      for (const controller of calls.values()) controller.abort(gone);
       requests.clear();
       calls.clear();
     },
   });
 
   function receive(message) {
-    if (message?.method === "call") answer(message.id, message.params ?? {});
-    else if (message?.method === "cancel") stop(message.params?.id);
-    else if (message?.method === "log") requests.get(message.params?.run)?.onLog?.(message.params);
-    else if (message && "id" in message && message.method === undefined) settle(message);
-    else if (message?.id !== undefined) {
-      send({ id: message.id, error: { code: -32601, message: `there is no method ${message.method}` } });
-    }
+    if (message === null || typeof message !== "object") return;
+    const { id, method, params } = message;
+    if (method === undefined) settle(message);
+    else if (method === "call") answer(id, params ?? {});
+    else if (method === "cancel") stop(params?.id);
+    else if (method === "log") requests.get(params?.run)?.onLog?.(params);
+    else if (id !== undefined) send({ id, error: { code: -32601, message: `there is no method ${method}` } });
   }
 
   function settle({ id, result, error }) {
     const request = requests.get(id);
     if (!request) return;
     requests.delete(id);
-    for (const [call, { run }] of calls) if (run === id) stop(call);
+    for (const call of request.calls) stop(call);
     carrier.hold(requests.size > 0);
     if (error) request.reject(refusal(error));
     else request.resolve(result);
@@ -67,20 +68,22 @@ export async function connect(open) {
 
   /** The run of a call ended, or no longer waits for it. */
   function stop(id) {
-    const call = calls.get(id);
+    const controller = calls.get(id);
     calls.delete(id);
-    call?.controller.abort(new DOMException("the run no longer waits for this call", "AbortError"));
+    controller?.abort(new DOMException("the run no longer waits for this call", "AbortError"));
   }
 
   async function answer(id, { run, namespace, tool, function: name, arguments: given }) {
-    const handler = requests.get(run)?.handlers?.get(handlerKey(namespace, tool ?? name));
+    const request = requests.get(run);
+    const handler = request?.handlers?.get(handlerKey(namespace, tool ?? name));
     const path = namespace === undefined ? name : `${namespace}.${tool}`;
     if (!handler) {
       send({ id, error: { code: -32000, message: `this run has no function ${path}` } });
       return;
     }
     const controller = new AbortController();
-    calls.set(id, { run, controller });
+    calls.set(id, controller);
+    request.calls.add(id);
     let text;
     try {
       const value = await handler.run(given, { signal: controller.signal, namespace, name: tool ?? name });
@@ -91,6 +94,7 @@ export async function connect(open) {
     } catch (error) {
       text = message({ id, error: { code: -32000, ...described(error) } });
     }
+    request.calls.delete(id);
     // A call that was stopped is not waited for.
     if (calls.delete(id) && !gone) carrier.send(text);
   }
@@ -107,7 +111,7 @@ export async function connect(open) {
         reject(new BelljarError("size", `the request has over ${carrier.maxMessage} bytes as JSON: pass data by a function`));
         return;
       }
-      requests.set(id, { resolve, reject, ...details });
+      requests.set(id, { resolve, reject, calls: new Set(), ...details });
       details.onId?.(id);
       carrier.hold(true);
       carrier.send(text);
@@ -123,13 +127,19 @@ export async function connect(open) {
   return {
     about,
     /** Resolves to the run's outcome; rejects only where there is none. */
-    run({ params, handlers }, { onLog, signal } = {}) {
+    async run({ params, handlers }, { onLog, signal } = {}) {
       let id;
       const cancel = () => send({ method: "cancel", params: { id } });
       const details = { handlers, onLog: onLog && reporting(onLog), onId: (given) => (id = given) };
-      const outcome = request("run", params, details);
+      const ended = request("run", params, details);
       signal?.addEventListener("abort", cancel, { once: true });
-      return outcome.finally(() => signal?.removeEventListener("abort", cancel));
+      try {
+        const outcome = await ended;
+        if (typeof outcome?.ok === "boolean") return outcome;
+        throw new BelljarError("protocol", "belljar answered a run with what is not an outcome");
+      } finally {
+        signal?.removeEventListener("abort", cancel);
+      }
     },
     close: () => carrier.close(),
   };
@@ -173,8 +183,8 @@ function isTooLong(text, bytes) {
 
 /** What a handler threw, without its stack: the script sees name and message. */
 function described(error) {
-  if (!(error instanceof Error)) return { message: String(error) };
-  return { message: error.message, data: { name: error.name } };
+  if (!(error instanceof Error)) return { message: String(error).slice(0, ERROR_CHARS) };
+  return { message: String(error.message).slice(0, ERROR_CHARS), data: { name: String(error.name) } };
 }
 
 function refusal({ code, message, data }) {
