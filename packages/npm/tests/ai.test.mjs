@@ -1,4 +1,7 @@
-// `belljar/ai` with the AI SDK 7 of Vercel, whose model is a mock of its own package.
+// `belljar/ai` with the AI SDK 7 of Vercel, whose model is a mock of its own package; and held to the
+// tests of Vercel's own code mode, in our words: of packages/code-mode (1.0, Apache-2.0 licence) the
+// suites src/core.test.ts (7 cases) and src/tool-invocation.test.ts (the 10 of 13 that are not about
+// how it interrupts and resumes a program).
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
@@ -128,7 +131,71 @@ describe("a call from code", () => {
   });
 });
 
-test("what is no JSON of its own is null", async () => assert.equal(await runIn({}, "return undefined"), null));
+describe("core.test.ts", () => {
+  const given = {
+    "javascript has a value": ["return { answer: 40 + 2 };", { answer: 42 }],
+    "without a return it is undefined": ["const value = 1 + 1;", undefined],
+    "types are dropped": ["const value: number = 7; return { value };", { value: 7 }],
+    "interfaces and satisfies are too": [
+      "interface Item { value: number }\nconst item = { value: 12 } satisfies Item;\nreturn item;",
+      { value: 12 },
+    ],
+    "JSON is there": [
+      `const parsed = JSON.parse('{"count":2,"items":["a","b"]}'); parsed.items.push("c"); return JSON.stringify(parsed);`,
+      '{"count":2,"items":["a","b","c"]}',
+    ],
+  };
+  for (const [name, [code, value]] of Object.entries(given)) {
+    test(name, async () => assert.deepEqual(await runIn({}, code), value));
+  }
+
+  test("each run has globals of its own", async () => {
+    assert.equal(await runIn({}, "globalThis.shared = 123; return globalThis.shared;"), 123);
+    assert.equal(await runIn({}, "return globalThis.shared ?? 'missing';"), "missing");
+  });
+
+  test("many runs at once are independent", async () => {
+    const runs = Array.from({ length: 20 }, (_, index) => runIn({}, `return ${index} * ${index};`));
+    assert.deepEqual(await Promise.all(runs), Array.from({ length: 20 }, (_, index) => index * index));
+  });
+});
+
+describe("tool-invocation.test.ts", () => {
+  const add = tool({ inputSchema: z.object({ a: z.number(), b: z.number() }), execute: async ({ a, b }) => ({ sum: a + b }) });
+
+  test("a tool is called with checked input", async () => {
+    assert.deepEqual(await runIn({ add }, "return await tools.add({ a: 1, b: 2 });"), { sum: 3 });
+  });
+
+  test("calls make a chain", async () => {
+    const double = tool({ inputSchema: z.object({ sum: z.number() }), execute: async ({ sum }) => ({ value: sum * 2 }) });
+    assert.deepEqual(await runIn({ add, double }, "return await tools.double(await tools.add({ a: 2, b: 3 }));"), { value: 10 });
+  });
+
+  test("an answer may be undefined", async () => {
+    const nothing = tool({ inputSchema: z.object({}), execute: async () => undefined });
+    assert.deepEqual(await runIn({ nothing }, "return { type: typeof (await tools.nothing({})) };"), { type: "undefined" });
+  });
+
+  test("time goes on during a call", async () => {
+    const wait = tool({
+      inputSchema: z.object({ since: z.number() }),
+      async execute({ since }) {
+        while (Date.now() < since + 30) await new Promise((resolve) => setTimeout(resolve, 5));
+        return Date.now();
+      },
+    });
+    const code = "const before = Date.now(); const there = await tools.wait({ since: before }); return [before, there, Date.now()];";
+    const [before, there, after] = await runIn({ wait }, code);
+    assert.ok(before + 30 <= there && there <= after, `${before} ${there} ${after}`);
+  });
+
+  test("the context of the generation reaches the tools", async () => {
+    const context = { requestId: "req-1" };
+    const see = tool({ inputSchema: z.object({}), execute: async (_, execution) => [execution.context, execution.messages] });
+    assert.deepEqual(await runIn({ see }, "return await tools.see({});", { context }), [context, []]);
+  });
+});
 
 test("limits are Vercel's where it has some, and the caller's above all", async () => {
   const tools = { one: tool({ inputSchema: z.object({}), execute: async () => 1 }) };

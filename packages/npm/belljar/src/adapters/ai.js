@@ -44,7 +44,7 @@ function toolOver(tools, options) {
         signal: execution.abortSignal,
       });
       if (!outcome.ok) throw failure(outcome, execution.abortSignal);
-      return outcome.value ?? null;
+      return outcome.value;
     },
   });
 }
