@@ -1,6 +1,6 @@
 // `belljar/ai` with the AI SDK 7 of Vercel, whose model is a mock of its own package; and held to the
 // tests of Vercel's own code mode, in our words: of packages/code-mode (1.0, Apache-2.0 licence) the
-// suites src/core.test.ts (7 cases) and src/tool-invocation.test.ts (the 10 of 13 that are not about
+// suites src/core.test.ts (7 cases) and src/tool-invocation.test.ts (the 9 of 12 that are not about
 // how it interrupts and resumes a program).
 
 import assert from "node:assert/strict";

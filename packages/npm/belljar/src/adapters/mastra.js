@@ -3,9 +3,11 @@
 import { BelljarError, positional } from "belljar";
 
 import { nameAndMessage } from "../errors.js";
+import { encode } from "../values.js";
 import { jarOf, limitsFor, logTexts } from "./shared.js";
 
 const PREFIXES = { log: "", debug: "", info: "", warn: "", error: "" };
+const ABORTED = { name: "AbortError", message: "Code Mode execution aborted" };
 
 /** A transport for `createCodeMode({ tools }, transport)` of `@mastra/core`. */
 export function belljarTransport(options = {}) {
@@ -25,9 +27,9 @@ export function belljarTransport(options = {}) {
         if (outcome.ok) return { success: true, result: outcome.value, logs };
         return { success: false, error: errorOf(outcome.error, timeout), logs };
       } catch (error) {
-        const aborted = abortSignal?.aborted && error === abortSignal.reason;
-        if (!aborted && !(error instanceof BelljarError)) throw error;
-        return { success: false, error: { name: aborted ? "AbortError" : error.name, message: error.message }, logs: [] };
+        if (abortSignal?.aborted && error === abortSignal.reason) return { success: false, error: ABORTED, logs: [] };
+        if (error instanceof BelljarError) return { success: false, error: { name: error.name, message: error.message }, logs: [] };
+        throw error;
       }
     },
   };
@@ -36,16 +38,28 @@ export function belljarTransport(options = {}) {
 function functionsOf({ toolIds, dispatch, onExternalCall, onExternalResult }) {
   return Object.fromEntries(toolIds.map((id) => [`external_${identifierOf(id)}`, positional(async ([input]) => {
     const started = Date.now();
-    onExternalCall?.(id, input);
+    const told = (error) => quietly(() => onExternalResult?.(id, Date.now() - started, error));
+    quietly(() => onExternalCall?.(id, input));
     try {
       const result = await dispatch(id, input);
-      onExternalResult?.(id, Date.now() - started);
+      // What cannot be passed on is told as the failure that it is.
+      encode(result);
+      told();
       return result;
     } catch (error) {
-      onExternalResult?.(id, Date.now() - started, error);
+      told(error);
       throw error;
     }
   })]));
+}
+
+/** A hook of an observer that fails does not fail the call. */
+function quietly(hook) {
+  try {
+    hook();
+  } catch {
+    // Nobody else is told: it is the observer's own.
+  }
 }
 
 /** The rule of Mastra's stubs, which the model has read. */
@@ -56,6 +70,7 @@ function identifierOf(id) {
 
 function errorOf(error, timeout) {
   const { name, message } = nameAndMessage(error);
+  if (name === "AbortError") return ABORTED;
   const text = name === "TimeoutError" ? `Code Mode execution timed out after ${timeout}ms` : message;
   return { name, message: text, line: error.line };
 }
