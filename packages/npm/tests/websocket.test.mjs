@@ -9,6 +9,7 @@ import { after, before, test } from "node:test";
 import { promisify } from "node:util";
 
 import { Belljar } from "belljar/web";
+import { belljarExecutor } from "belljar/cloudflare";
 import { WebSocket } from "ws";
 
 import { aborted, deferred, home } from "./support.mjs";
@@ -80,6 +81,13 @@ test("a connection that is lost fails its runs, and the next run makes another",
 
 test("no program is started where there are none", async () => {
   await assert.rejects(Belljar.start(), { code: "binary" });
+});
+
+test("an adapter asks for no more than the owner allows there", async (context) => {
+  const jar = await Belljar.connect(url, { token, WebSocket });
+  context.after(() => jar.close());
+  assert.ok("compute" in jar.about.ceiling, JSON.stringify(jar.about));
+  assert.deepEqual(await belljarExecutor({ jar }).execute("async () => 42", []), { result: 42, logs: [] });
 });
 
 test("the WebSocket that browsers have is enough", async () => {

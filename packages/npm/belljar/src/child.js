@@ -57,6 +57,7 @@ export function openChild(options, { onText, onGone }) {
   const streams = [child, child.stdin, child.stdout, child.stderr];
   return {
     maxMessage: MAX_MESSAGE,
+    isOwner: true,
     send: (text) => child.stdin.write(`${text}\n`),
     hold: (busy) => streams.forEach((stream) => (busy ? stream.ref?.() : stream.unref?.())),
     fail,

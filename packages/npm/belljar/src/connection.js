@@ -15,8 +15,8 @@ const CLIENT = { name: "belljar-js", version: "0.1.0" };
 /**
  * Opens a connection and greets the other side.
  *
- * `open({ onText, onGone })` gives a carrier: `maxMessage` (bytes of UTF-8), `send(text)`,
- * `hold(busy)` (whether the process of the host has to stay for it), `fail(reason)` and `close()`.
+ * `open({ onText, onGone })` gives a carrier: `maxMessage` (bytes of UTF-8), `isOwner` (who
+ * may raise belljar's default limits), `send(text)`, `hold(busy)` (whether the process of the host has to stay for it), `fail(reason)` and `close()`.
  */
 export async function connect(open) {
   const requests = new Map();
@@ -123,6 +123,7 @@ export async function connect(open) {
   }
 
   const about = await greet(() => request("hello", { protocol: PROTOCOL, client: CLIENT }), carrier);
+  if (!carrier.isOwner) about.ceiling ??= about.limits;
 
   return {
     about,
@@ -187,9 +188,12 @@ function described(error) {
   return { message: String(error.message).slice(0, ERROR_CHARS), data: { name: String(error.name) } };
 }
 
+/** Too many runs, a belljar that is ending, another version of the protocol; else a wrong request. */
+const CODES = new Map([[-32000, "busy"], [-32001, "busy"], [-32002, "protocol"]]);
+
 function refusal({ code, message, data }) {
-  if (code === -32000) return new BelljarError("busy", message, { cause: data });
-  return new BelljarError("request", message, { cause: data });
+  const hint = typeof data?.hint === "string" ? `; ${data.hint}` : "";
+  return new BelljarError(CODES.get(code) ?? "request", `${message}${hint}`);
 }
 
 /** A listener that fails is a bug of the host, not of the run: it is reported as uncaught. */

@@ -122,6 +122,8 @@ export interface OutcomeError {
   line?: number;
   column?: number;
   hint?: string;
+  /** The limit that ended the run. */
+  limit?: unknown;
   [key: string]: unknown;
 }
 

@@ -45,6 +45,7 @@ export function openWebSocket(url, options, { onText, onGone }) {
       isOpen = true;
       resolve({
         maxMessage: MAX_MESSAGE,
+        isOwner: false,
         send: (text) => socket.send(text),
         // A WebSocket keeps a process alive until it is closed.
         hold() {},
