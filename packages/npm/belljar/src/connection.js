@@ -15,8 +15,9 @@ const CLIENT = { name: "belljar-js", version: "0.1.0" };
 /**
  * Opens a connection and greets the other side.
  *
- * `open({ onText, onGone })` gives a carrier: `maxMessage` (bytes of UTF-8), `isOwner` (who
- * may raise belljar's default limits), `send(text)`, `hold(busy)` (whether the process of the host has to stay for it), `fail(reason)` and `close()`.
+ * `open({ onText, onGone })` gives a carrier: `maxMessage` (bytes of UTF-8), `isOwner` (who may raise
+ * belljar's default limits), `send(text)`, `hold(busy)` (whether the process of the host has to stay
+ * for it), `fail(reason)` and `close()`.
  */
 export async function connect(open) {
   const requests = new Map();

@@ -17,6 +17,7 @@ export function positional(tools) {
 
 /** The parameters of the request `run`, and its handlers by `handlerKey`. */
 export function requestOf(code, options = {}) {
+  if (typeof code !== "string") throw new TypeError("the code of a run is a text");
   const handlers = new Map();
   const namespaces = Object.entries(options.tools ?? {}).map(([name, tools]) => ({
     name,
@@ -28,7 +29,7 @@ export function requestOf(code, options = {}) {
     style: entry[STYLE] ?? "object",
   }));
   const params = {
-    code: String(code),
+    code,
     prelude: options.prelude,
     limits: limitsOf(options.limits),
     builtins: options.builtins,
