@@ -188,7 +188,7 @@ describe("isolate-driver.test.ts: dispose", () => {
 });
 
 describe("isolate-driver.test.ts: memory and stack", () => {
-  const TOO_MUCH = 'return "x".repeat(200 * 1024 * 1024);';
+  const TOO_MUCH = 'return "x".repeat(8 * 1024 * 1024);';
   const small = { memoryLimit: 1 };
 
   test("a memory limit is taken", async () => {

@@ -55,9 +55,7 @@ export function nameAndMessage(error) {
   }
   const text = String(error.message ?? "");
   const [, prefix, bare] = /^([A-Za-z]\w*Error): ([^]*)$/.exec(text) ?? [];
-  if (NAMES[error.kind]) {
-    return { name: NAMES[error.kind], message: prefix === NAMES[error.kind] ? bare : text };
-  }
+  if (NAMES[error.kind]) return { name: NAMES[error.kind], message: bare ?? text };
   if (prefix) return { name: prefix, message: bare };
   const kind = String(error.kind);
   return { name: `${kind.charAt(0).toUpperCase()}${kind.slice(1)}Error`, message: text };

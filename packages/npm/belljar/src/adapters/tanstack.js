@@ -8,7 +8,7 @@ import { jarOf, limitsFor, logTexts } from "./shared.js";
 const TIMEOUT_MS = 30_000;
 const MEMORY_MB = 128;
 /** What the interpreter itself takes, which TanStack's limit does not count. */
-const INTERPRETER_MB = 32;
+const INTERPRETER_MB = 8;
 const PREFIXES = { log: "", debug: "", info: "INFO: ", warn: "WARN: ", error: "ERROR: " };
 const MESSAGES = {
   TimeoutError: "Code execution timed out",
