@@ -1,0 +1,255 @@
+"""One run, on the event loop of whoever awaits it.
+
+It owns the tasks of the calls that the script makes: when the run ends, however it ends, those still
+under way are cancelled and awaited. Nothing of a run is left when `outcome` returns or raises.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import functools
+import inspect
+import logging
+import threading
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final
+
+from ._connection import Connection, error_body
+from ._errors import BelljarError, ConnectionLost, ToolError
+from ._outcome import Log, read_log
+from ._tools import Call, Offer
+from ._values import UNDEFINED, decode, encode
+
+GRACE: Final = 5.0
+"""Seconds that a cancelled run has to be answered."""
+# What a script is told of an exception, in characters.
+_MAX_MESSAGE: Final = 16_000
+
+_is_over: contextvars.ContextVar[threading.Event] = contextvars.ContextVar("belljar_call_is_over")
+
+log = logging.getLogger("belljar")
+
+
+def is_cancelled() -> bool:
+    """Whether the call that this plain function answers is not needed any more.
+
+    A function in a thread cannot be interrupted, and the end of its run waits for it. One that takes
+    long can ask, and return early. False outside of a call.
+    """
+    event = _is_over.get(None)
+    return event is not None and event.is_set()
+
+
+class Run:
+    """A run that is under way: what its connection tells comes in by the methods of a `Sink`."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        offer: Offer,
+        executor: ThreadPoolExecutor,
+        on_log: Callable[[Log], object] | None,
+        undefined: Any,
+    ) -> None:
+        self._connection = connection
+        self._offer = offer
+        self._executor = executor
+        self._on_log = on_log
+        self._undefined = undefined
+        self._loop = asyncio.get_running_loop()
+        # Tools and `on_log` find the context variables of whoever runs the script.
+        self._context = contextvars.copy_context()
+        self._ended: asyncio.Future[dict[str, Any]] = self._loop.create_future()
+        self._tasks: dict[object, asyncio.Task[None]] = {}
+        self._unanswered: set[object] = set()
+        self._id = 0
+        self._is_cancelled = False
+        # What came from the connection's threads, and whether the loop knows that there is something.
+        self._inbox: deque[Callable[[], None]] = deque()
+        self._is_scheduled = False
+        self._lock = threading.Lock()
+
+    def begin(self, params: str) -> None:
+        """Sends the script. Raises `ConnectionLost` where that was certainly in vain."""
+        self._id = self._connection.request_text("run", params, self)
+
+    async def outcome(self) -> dict[str, Any]:
+        """belljar's answer. Raises `BelljarError` where there is none.
+
+        When the awaiting task is cancelled, so is the run.
+        """
+        try:
+            return await asyncio.shield(self._ended)
+        except asyncio.CancelledError:
+            self._connection.cancel(self._id)
+            self._is_cancelled = True
+            self._cancel_calls()
+            await asyncio.wait([self._ended], timeout=GRACE)
+            raise
+        finally:
+            self._close()
+            await _wait_all(list(self._tasks.values()))
+
+    def call(self, call: object, params: dict[str, Any]) -> None:
+        self._post(functools.partial(self._begin, call, params))
+
+    def cancel(self, call: object) -> None:
+        self._post(functools.partial(self._cancel_call, call))
+
+    def log(self, entry: dict[str, Any]) -> None:
+        if self._on_log is not None:
+            self._post(functools.partial(self._context.copy().run, self._show, entry))
+
+    def end(self, answer: dict[str, Any] | BelljarError) -> None:
+        self._post(functools.partial(self._finish, answer))
+
+    def _post(self, event: Callable[[], None]) -> None:
+        """Lets the loop handle something. One wake-up of the loop serves all that is there then."""
+        with self._lock:
+            self._inbox.append(event)
+            if self._is_scheduled:
+                return
+            self._is_scheduled = True
+        try:
+            self._loop.call_soon_threadsafe(self._drain)
+        except RuntimeError:
+            # The loop was closed without its tasks being awaited: nobody waits for this run.
+            log.debug("a run's event loop was closed before the run ended")
+
+    def _drain(self) -> None:
+        with self._lock:
+            events, self._inbox = self._inbox, deque()
+            self._is_scheduled = False
+        for event in events:
+            event()
+
+    def _begin(self, call: object, params: dict[str, Any]) -> None:
+        name = params.get("tool", params.get("function"))
+        found = self._offer.find(params.get("namespace"), str(name))
+        if found is None or self._is_cancelled or self._ended.done():
+            why = f"there is no tool {name}" if found is None else "the run has ended"
+            self._connection.answer(call, error_body(why))
+            return
+        # Before 3.11, a task has the context in which it is made, and no other.
+        make = functools.partial(self._loop.create_task, self._answer(call, found, params))
+        self._tasks[call] = self._context.copy().run(make)
+
+    async def _answer(self, id: object, call: Call, params: dict[str, Any]) -> None:
+        """Calls the tool, and answers unless nobody wants to know any more."""
+        body = error_body("the call was cancelled")
+        try:
+            arguments = decode(params.get("arguments"), self._undefined)
+            value = await self._invoke(call, arguments)
+            body = '"result":{}' if value is UNDEFINED else f'"result":{{"value":{encode(value)}}}'
+        except Exception as fault:
+            body = _as_error(fault)
+        finally:
+            self._tasks.pop(id, None)
+            if id in self._unanswered:
+                self._unanswered.discard(id)
+            elif not self._connection.answer(id, body):
+                self._connection.answer(id, error_body(_TOO_LONG))
+
+    async def _invoke(self, call: Call, arguments: Any) -> Any:
+        work = call.bind(arguments)
+        if _is_async(call.tool.function):
+            return await work()
+        value = await self._in_thread(work)
+        # What a function gives that only looks like a plain one.
+        return await value if inspect.isawaitable(value) else value
+
+    async def _in_thread(self, work: Callable[[], Any]) -> Any:
+        over = threading.Event()
+        _is_over.set(over)
+        begun = self._executor.submit(contextvars.copy_context().run, _without_stop, work)
+        ended = asyncio.wrap_future(begun)
+        try:
+            return await asyncio.shield(ended)
+        except asyncio.CancelledError:
+            over.set()
+            # One that waits for a thread never begins; one that has begun is waited for.
+            if not begun.cancel():
+                await _wait_all([ended])
+            if ended.done() and not ended.cancelled():
+                ended.exception()
+            raise
+
+    def _show(self, entry: dict[str, Any]) -> None:
+        if self._on_log is None or self._ended.done():
+            return
+        try:
+            self._on_log(read_log(entry))
+        except Exception as fault:
+            # It is the caller's own, so `outcome` raises it.
+            self._connection.cancel(self._id)
+            self._ended.set_exception(fault)
+
+    def _finish(self, answer: dict[str, Any] | BelljarError) -> None:
+        if self._ended.done():
+            return
+        if isinstance(answer, BelljarError):
+            self._ended.set_exception(answer)
+        else:
+            self._ended.set_result(answer)
+
+    def _close(self) -> None:
+        """Lets nothing begin any more."""
+        if not self._ended.done():
+            self._ended.cancel()
+        elif not self._ended.cancelled():
+            self._ended.exception()
+        self._cancel_calls()
+
+    def _cancel_calls(self) -> None:
+        for call in list(self._tasks):
+            self._cancel_call(call)
+
+    def _cancel_call(self, call: object) -> None:
+        task = self._tasks.get(call)
+        if task is not None and call not in self._unanswered:
+            self._unanswered.add(call)
+            task.cancel()
+
+
+_TOO_LONG: Final = "the answer is longer than the 16 MiB that a message to belljar can have: return less"
+
+
+async def _wait_all(futures: list[Any]) -> None:
+    """Waits until all have ended, also when this is cancelled meanwhile: then it raises after."""
+    cancelled: asyncio.CancelledError | None = None
+    waiting = [future for future in futures if not future.done()]
+    while waiting:
+        try:
+            await asyncio.wait(waiting)
+        except asyncio.CancelledError as fault:
+            cancelled = fault
+        waiting = [future for future in waiting if not future.done()]
+    if cancelled is not None:
+        raise cancelled
+
+
+def _is_async(function: Callable[..., Any]) -> bool:
+    while isinstance(function, functools.partial):
+        function = function.func
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
+        getattr(function, "__call__", None)
+    )
+
+
+def _without_stop(work: Callable[[], Any]) -> Any:
+    try:
+        return work()
+    except StopIteration as fault:
+        # A future cannot carry it.
+        raise RuntimeError("the tool raised StopIteration") from fault
+
+
+def _as_error(fault: Exception) -> str:
+    name = fault.name if isinstance(fault, ToolError) else type(fault).__name__
+    message = str(fault) or type(fault).__name__
+    if isinstance(fault, ConnectionLost):
+        message = message.partition("\n")[0]
+    return error_body(message[:_MAX_MESSAGE], name)

@@ -1,0 +1,173 @@
+"""The client for programs without an event loop: the one for asyncio, on a loop in a thread."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+import weakref
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from types import TracebackType
+from typing import Any, TypeVar
+
+from ._client import Belljar
+from ._limits import Limits
+from ._outcome import Log, Outcome
+from ._tools import Functions, Tools
+
+T = TypeVar("T")
+
+
+class SyncBelljar:
+    """`Belljar` for programs without asyncio. Safe to use from several threads.
+
+    Tools run in threads of their own, so that a script's calls run together; `async` functions can
+    be tools too. `on_log` is called by another thread.
+
+        with SyncBelljar() as jar:
+            outcome = jar.run("return 6 * 7")
+    """
+
+    def __init__(
+        self,
+        binary: str | os.PathLike[str] | None = None,
+        *,
+        arguments: Sequence[str] = (),
+        env: Mapping[str, str] | None = None,
+        cwd: str | os.PathLike[str] | None = None,
+        limits: Limits | None = None,
+    ) -> None:
+        self._jar = Belljar(binary, arguments=arguments, env=env, cwd=cwd, limits=limits)
+        self._loop = _LoopThread()
+        weakref.finalize(self, self._loop.stop)
+
+    def __enter__(self) -> SyncBelljar:
+        self.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        fault: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def start(self) -> Mapping[str, Any]:
+        """Starts the process, unless it runs, and says what it is: version, limits, servers."""
+        return self._loop.wait_for(self._jar.start())
+
+    def close(self) -> None:
+        """Ends the process. Runs under way fail with `ConnectionLost`."""
+        self._loop.wait_for(self._jar.close())
+        self._loop.stop()
+
+    def run(
+        self,
+        code: str,
+        *,
+        tools: Tools | None = None,
+        functions: Functions | None = None,
+        prelude: str | None = None,
+        builtins: bool = True,
+        servers: Sequence[str] | bool = False,
+        limits: Limits | None = None,
+        on_log: Callable[[Log], object] | None = None,
+        undefined: Any = None,
+    ) -> Outcome:
+        """Runs JavaScript or TypeScript, as `Belljar.run` does.
+
+        An exception that ends the wait, such as `KeyboardInterrupt`, ends the run first.
+        """
+        return self._loop.wait_for(
+            self._jar.run(
+                code,
+                tools=tools,
+                functions=functions,
+                prelude=prelude,
+                builtins=builtins,
+                servers=servers,
+                limits=limits,
+                on_log=on_log,
+                undefined=undefined,
+            )
+        )
+
+
+class _LoopThread:
+    """A thread with an event loop, which is made when it is needed, also after a fork."""
+
+    def __init__(self) -> None:
+        self._reset()
+        _loops.add(self)
+
+    def _reset(self) -> None:
+        self._lock = threading.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+
+    def wait_for(self, work: Coroutine[Any, Any, T]) -> T:
+        """Runs the coroutine, and waits for it. It has ended when this returns or raises."""
+        ended = threading.Event()
+
+        async def watched() -> T:
+            try:
+                return await work
+            finally:
+                ended.set()
+
+        future = asyncio.run_coroutine_threadsafe(watched(), self._running())
+        try:
+            return future.result()
+        except BaseException:
+            if future.cancel():
+                ended.wait()
+            raise
+
+    def stop(self) -> None:
+        """Ends the thread, when nothing runs on it any more."""
+        with self._lock:
+            loop, thread, self._loop, self._thread = self._loop, self._thread, None, None
+        if loop is not None and thread is not None and loop.is_running():
+            loop.call_soon_threadsafe(loop.stop)
+            if thread is not threading.current_thread():
+                thread.join()
+
+    def after_fork(self) -> None:
+        """In the child of a fork: the loop is the parent's, and its thread is not here."""
+        if self._loop is not None:
+            _abandoned.append(self._loop)
+        self._reset()
+
+    def _running(self) -> asyncio.AbstractEventLoop:
+        with self._lock:
+            if self._loop is None:
+                self._loop = asyncio.new_event_loop()
+                self._thread = threading.Thread(
+                    target=_serve, args=(self._loop,), name="belljar-loop", daemon=True
+                )
+                self._thread.start()
+            return self._loop
+
+
+def _serve(loop: asyncio.AbstractEventLoop) -> None:
+    asyncio.set_event_loop(loop)
+    try:
+        loop.run_forever()
+        loop.run_until_complete(loop.shutdown_default_executor())
+    finally:
+        loop.close()
+
+
+_loops: weakref.WeakSet[_LoopThread] = weakref.WeakSet()
+# Loops that a fork left here. They are never closed: what they hold is shared with the parent.
+_abandoned: list[asyncio.AbstractEventLoop] = []
+
+
+def _after_fork() -> None:
+    for loop in list(_loops):
+        loop.after_fork()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
