@@ -111,9 +111,14 @@ class Connection:
     def greet(self, client: Mapping[str, str]) -> None:
         """Makes sure that the process is belljar, and speaks this protocol."""
         hello = _Hello()
-        self.request("hello", {"protocol": PROTOCOL, "client": dict(client)}, hello)
+        try:
+            self.request("hello", {"protocol": PROTOCOL, "client": dict(client)}, hello)
+        except ConnectionLost:
+            # It ended at once. The reader knows how.
+            self._reader.join()
+            hello.end(ConnectionLost(self._how_it_ended()))
         if not hello.ended.wait(START_TIMEOUT):
-            self._break(f"it did not answer within {START_TIMEOUT:.0f} seconds")
+            self._break(f"it did not answer within {START_TIMEOUT:g} seconds")
             hello.ended.wait()
         answer = hello.answer
         if isinstance(answer, BelljarError):
@@ -290,21 +295,20 @@ class Connection:
             self.answer(message["id"], f'"error":{json.dumps(unknown)}')
 
     def _answered(self, message: dict[str, Any]) -> None:
-        id = message.get("id")
+        id, result, error = (message.get(key) for key in ("id", "result", "error"))
+        answer: dict[str, Any] | BelljarError
+        if isinstance(result, dict):
+            answer = result
+        elif not isinstance(error, dict):
+            raise ValueError("an answer is neither a result nor an error")
+        elif id is None:
+            raise ValueError(f"belljar could not read a message: {error.get('message')}")
+        else:
+            answer = _refusal(error)
         with self._lock:
             sink = self._sinks.pop(id, None) if isinstance(id, int) else None
-        error = message.get("error")
-        if sink is None:
-            if id is None and error is not None:
-                raise ValueError(f"belljar could not read a message: {error}")
-            return
-        result = message.get("result")
-        if isinstance(result, dict):
-            sink.end(result)
-        elif isinstance(error, dict):
-            sink.end(_refusal(error))
-        else:
-            raise ValueError("an answer is neither a result nor an error")
+        if sink is not None:
+            sink.end(answer)
 
     def _sink(self, id: object) -> Sink | None:
         with self._lock:

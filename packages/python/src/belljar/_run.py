@@ -66,7 +66,9 @@ class Run:
         self._tasks: dict[object, asyncio.Task[None]] = {}
         self._unanswered: set[object] = set()
         self._id = 0
-        self._is_cancelled = False
+        # Set before anything is cancelled, and read by the threads of plain functions: none of them
+        # begins when the end of another one makes room.
+        self._is_ending = False
         # What came from the connection's threads, and whether the loop knows that there is something.
         self._inbox: deque[Callable[[], None]] = deque()
         self._is_scheduled = False
@@ -85,7 +87,6 @@ class Run:
             return await asyncio.shield(self._ended)
         except asyncio.CancelledError:
             self._connection.cancel(self._id)
-            self._is_cancelled = True
             self._cancel_calls()
             await asyncio.wait([self._ended], timeout=GRACE)
             raise
@@ -129,7 +130,7 @@ class Run:
     def _begin(self, call: object, params: dict[str, Any]) -> None:
         name = params.get("tool", params.get("function"))
         found = self._offer.find(params.get("namespace"), str(name))
-        if found is None or self._is_cancelled or self._ended.done():
+        if found is None or self._is_ending or self._ended.done():
             why = f"there is no tool {name}" if found is None else "the run has ended"
             self._connection.answer(call, error_body(why))
             return
@@ -164,7 +165,7 @@ class Run:
     async def _in_thread(self, work: Callable[[], Any]) -> Any:
         over = threading.Event()
         _is_over.set(over)
-        begun = self._executor.submit(contextvars.copy_context().run, _without_stop, work)
+        begun = self._executor.submit(contextvars.copy_context().run, self._work, work)
         ended = asyncio.wrap_future(begun)
         try:
             return await asyncio.shield(ended)
@@ -176,6 +177,15 @@ class Run:
             if ended.done() and not ended.cancelled():
                 ended.exception()
             raise
+
+    def _work(self, work: Callable[[], Any]) -> Any:
+        if self._is_ending:
+            return None
+        try:
+            return work()
+        except StopIteration as fault:
+            # A future cannot carry it.
+            raise RuntimeError("the tool raised StopIteration") from fault
 
     def _show(self, entry: dict[str, Any]) -> None:
         if self._on_log is None or self._ended.done():
@@ -204,6 +214,7 @@ class Run:
         self._cancel_calls()
 
     def _cancel_calls(self) -> None:
+        self._is_ending = True
         for call in list(self._tasks):
             self._cancel_call(call)
 
@@ -237,14 +248,6 @@ def _is_async(function: Callable[..., Any]) -> bool:
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
         getattr(function, "__call__", None)
     )
-
-
-def _without_stop(work: Callable[[], Any]) -> Any:
-    try:
-        return work()
-    except StopIteration as fault:
-        # A future cannot carry it.
-        raise RuntimeError("the tool raised StopIteration") from fault
 
 
 def _as_error(fault: Exception) -> str:

@@ -22,7 +22,8 @@ class SyncBelljar:
     """`Belljar` for programs without asyncio. Safe to use from several threads.
 
     Tools run in threads of their own, so that a script's calls run together; `async` functions can
-    be tools too. `on_log` is called by another thread.
+    be tools too. `on_log` is called by another thread. With `jar`, it shares the process of that
+    one.
 
         with SyncBelljar() as jar:
             outcome = jar.run("return 6 * 7")
@@ -36,8 +37,11 @@ class SyncBelljar:
         env: Mapping[str, str] | None = None,
         cwd: str | os.PathLike[str] | None = None,
         limits: Limits | None = None,
+        jar: Belljar | None = None,
     ) -> None:
-        self._jar = Belljar(binary, arguments=arguments, env=env, cwd=cwd, limits=limits)
+        if jar is None:
+            jar = Belljar(binary, arguments=arguments, env=env, cwd=cwd, limits=limits)
+        self._jar = jar
         self._loop = _LoopThread()
         weakref.finalize(self, self._loop.stop)
 

@@ -1,0 +1,57 @@
+"""What the adapters share: the one tool that runs code, as a model sees it, and its answer as text."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any, Final
+
+from ._outcome import Outcome
+from ._typescript import Declared, declare_namespace
+
+NAME: Final = "run_code"
+NAMESPACE: Final = "tools"
+"""What scripts call the tools of the agent. belljar's own global of this name is left out."""
+PARAMETERS: Final[dict[str, Any]] = {
+    "type": "object",
+    "properties": {
+        "code": {
+            "type": "string",
+            "description": "The body of an async function in JavaScript or TypeScript.",
+        }
+    },
+    "required": ["code"],
+    "additionalProperties": False,
+}
+
+_INTRODUCTION: Final = """\
+Runs JavaScript or TypeScript in a sandbox that has no network, no files and no modules, only the \
+tools below. Write the body of an async function, and `return` the answer. Each call is a promise: \
+await it, and use Promise.all for calls that do not need each other. Return only what you need."""
+
+
+def describe(declared: Iterable[Declared], introduction: str | None = None) -> str:
+    """The description of the tool: what to write, and what there is to call."""
+    declaration = declare_namespace(NAMESPACE, declared)
+    return f"{introduction or _INTRODUCTION}\n\n```ts\n{declaration}\n```"
+
+
+def report(outcome: Outcome) -> str:
+    """The outcome as a model reads it: the value or the error, then the logs."""
+    if outcome.error is None:
+        parts = [json.dumps(outcome.value, ensure_ascii=False, default=_shown)]
+    else:
+        parts = [f"The script failed: {outcome.error.text}"]
+        begun = [f"{call.tool}{'' if call.ok else ' (failed)'}" for call in outcome.calls]
+        if begun:
+            # Whoever tries again has to know what is done already.
+            parts.append(f"Calls that had ended: {', '.join(begun[:50])}")
+    if outcome.logs:
+        lines = "\n".join(f"[{line.level}] {line.text}" for line in outcome.logs)
+        parts.append(f"Logs:\n{lines}")
+    return "\n\n".join(parts)
+
+
+def _shown(value: object) -> object:
+    size = len(value) if isinstance(value, (bytes, memoryview)) else 0
+    return f"<{size} bytes>"

@@ -1,0 +1,98 @@
+"""belljar as a LangChain tool: one tool that runs code over others.
+
+    agent = create_agent(model, tools=[code_tool([find_issue, close_issue])])
+
+Needs `pip install belljar[langchain]`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from langchain_core.runnables import RunnableConfig
+from langchain_core.tools import BaseTool, StructuredTool
+from langchain_core.utils.function_calling import convert_to_openai_tool
+
+from ._client import Belljar
+from ._code_tool import NAME, NAMESPACE, PARAMETERS, describe, report
+from ._limits import Limits
+from ._sync import SyncBelljar
+from ._tools import Tool
+from ._typescript import Declared, check_names, identifier
+
+__all__ = ["code_tool"]
+
+
+def code_tool(
+    tools: Sequence[BaseTool],
+    *,
+    jar: Belljar | None = None,
+    limits: Limits | None = None,
+    name: str = NAME,
+    introduction: str | None = None,
+) -> StructuredTool:
+    """A tool whose argument is a script, which can call `tools`. Its answer is text.
+
+    Works with `invoke` and with `ainvoke`. Callbacks and the rest of the configuration reach the
+    tools that a script calls.
+    """
+    shared = Belljar() if jar is None else jar
+    sync = SyncBelljar(jar=shared)
+    declared = [_declare(tool) for tool in tools]
+    check_names(declared)
+
+    def offer(config: RunnableConfig, by: type[_Nested]) -> Mapping[str, Mapping[str, Tool]]:
+        return {
+            NAMESPACE: {
+                one.name: Tool(
+                    by(tool, config),
+                    description=one.description,
+                    input_schema=one.input_schema,
+                    unpack=False,
+                )
+                for tool, one in zip(tools, declared, strict=True)
+            }
+        }
+
+    def run(code: str, config: RunnableConfig) -> str:
+        return report(sync.run(code, tools=offer(config, _Nested), builtins=False, limits=limits))
+
+    async def arun(code: str, config: RunnableConfig) -> str:
+        offered = offer(config, _AsyncNested)
+        return report(await shared.run(code, tools=offered, builtins=False, limits=limits))
+
+    return StructuredTool.from_function(
+        func=run,
+        coroutine=arun,
+        name=name,
+        description=describe(declared, introduction),
+        args_schema=PARAMETERS,
+        infer_schema=False,
+    )
+
+
+class _Nested:
+    """A call of the script, as an agent makes calls of the model."""
+
+    def __init__(self, tool: BaseTool, config: RunnableConfig) -> None:
+        self._tool = tool
+        self._config = config
+
+    def __call__(self, arguments: dict[str, Any]) -> Any:
+        return self._tool.invoke(arguments, self._config)
+
+
+class _AsyncNested(_Nested):
+    async def __call__(self, arguments: dict[str, Any]) -> Any:
+        return await self._tool.ainvoke(arguments, self._config)
+
+
+def _declare(tool: BaseTool) -> Declared:
+    function = convert_to_openai_tool(tool)["function"]
+    return Declared(
+        name=identifier(tool.name),
+        tool=tool.name,
+        description=tool.description,
+        input_schema=function.get("parameters") or {"type": "object", "properties": {}},
+    )
