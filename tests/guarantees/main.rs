@@ -73,6 +73,7 @@ mod official_client;
 mod pins;
 mod plan;
 mod policy_command;
+mod python_package;
 mod real_servers;
 mod redaction;
 mod reference;

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,7 +21,7 @@ from fastmcp.tools.base import ToolResult
 from mcp_types import ImageContent, TextContent
 
 from belljar import Belljar
-from belljar.fastmcp import DEFAULT_LIMITS, BelljarCodeMode, BelljarSandbox
+from belljar.fastmcp import BelljarCodeMode, BelljarSandbox
 
 
 @pytest.fixture
@@ -280,10 +281,16 @@ async def test_provider_forwards_inputs(sandbox: BelljarSandbox) -> None:
     assert await sandbox.run(code, inputs=inputs) == [3, inputs["text"], True]
 
 
-async def test_provider_default_limits_are_not_shared_between_instances(jar: Belljar) -> None:
-    one, other = BelljarSandbox(jar), BelljarSandbox(jar)
-    one.limits["compute"] = "1s"
-    assert other.limits == DEFAULT_LIMITS == {"compute": "30s"}
+async def test_provider_applies_default_limits_unless_the_owner_has_set_others(
+    tmp_path: Path,
+) -> None:
+    assert BelljarSandbox().limits is None
+    settings = tmp_path / "belljar.toml"
+    settings.write_text('[limits]\ncompute = "100ms"\n')
+    async with Belljar(arguments=["--config", str(settings)]) as jar:
+        with pytest.raises(ToolError, match=r"(?i)100\s?ms"):
+            await BelljarSandbox(jar).run("for (;;);")
+        assert await BelljarSandbox(jar).run("return 1 + 2") == 3
 
 
 def test_code_mode_max_tool_calls_default_is_50(sandbox: BelljarSandbox) -> None:

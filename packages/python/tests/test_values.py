@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from belljar import UNDEFINED
-from belljar._values import decode, encode, to_bytes
+from belljar._values import MAX_DEPTH, decode, encode, to_bytes
 
 VALUES: list[Any] = [
     None,
@@ -77,8 +77,14 @@ def test_what_json_has_not_becomes_what_it_has() -> None:
 
 
 def test_circles_and_depths_are_errors_and_no_crash() -> None:
+    most: Any = []
+    for _ in range(MAX_DEPTH - 1):
+        most = [most]
+    assert decode(json.loads(encode(most))) == most
+    with pytest.raises(ValueError, match="more than 120 levels"):
+        encode([most])
     circle: list[Any] = []
-    circle.append(circle)
+    circle += [circle, circle]
     deep: Any = []
     for _ in range(100_000):
         deep = [deep]

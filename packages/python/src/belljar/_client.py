@@ -68,7 +68,10 @@ class Belljar:
         return (await self._connection()).greeting
 
     async def close(self) -> None:
-        """Ends the process. Runs under way fail with `ConnectionLost`."""
+        """Ends the process, and waits for it. Runs under way are cancelled.
+
+        Their outcome says so, and where it cannot be had, they raise `ConnectionLost`.
+        """
         await asyncio.to_thread(self._launcher.close)
 
     async def run(

@@ -62,7 +62,7 @@ class SyncBelljar:
         return self._loop.wait_for(self._jar.start())
 
     def close(self) -> None:
-        """Ends the process. Runs under way fail with `ConnectionLost`."""
+        """Ends the process, and waits for it. Runs under way are cancelled, as with `Belljar`."""
         self._loop.wait_for(self._jar.close())
         self._loop.stop()
 

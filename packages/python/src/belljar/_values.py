@@ -28,7 +28,10 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, final
 
 KEY: Final = "$belljar"
+MAX_DEPTH: Final = 120
+"""How deeply a value is nested at most: belljar reads 127 levels, with those of the message."""
 
+_CONTAINERS: Final = (dict, list, tuple)
 # The formats of `struct` in which bytes are those of a typed array.
 _ARRAYS: Final[dict[str, str]] = {
     "b": "Int8Array",
@@ -87,8 +90,10 @@ UNDEFINED: Final = Undefined()
 def encode(value: object) -> str:
     """The value as the JSON text that belljar takes.
 
-    Raises `TypeError` for what has no form in JSON, and `ValueError` for a circle.
+    Raises `TypeError` for what has no form in JSON, and `ValueError` for a circle or what is nested
+    too deeply.
     """
+    _check_depth(value)
     made = 0
 
     def special(other: object) -> object:
@@ -162,6 +167,24 @@ def plain(value: object) -> object:
         f"a {type(value).__name__} has no form in JSON: "
         "use a dict, list, str, number, bool, None or bytes"
     )
+
+
+def _check_depth(value: object) -> None:
+    # A line that belljar cannot read has no number either, so the call would never be answered.
+    level: list[Any] = [value] if isinstance(value, _CONTAINERS) else []
+    for _ in range(MAX_DEPTH):
+        if not level:
+            return
+        # Each once, so that a value which is in itself twice does not grow.
+        inner = {
+            id(item): item
+            for one in level
+            for item in (one.values() if isinstance(one, dict) else one)
+            if isinstance(item, _CONTAINERS)
+        }
+        level = list(inner.values())
+    if level:
+        raise ValueError(f"the value is nested in more than {MAX_DEPTH} levels, or in itself")
 
 
 def _exact(value: object) -> object:

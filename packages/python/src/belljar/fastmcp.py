@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Final, cast
 
 from fastmcp.exceptions import ToolError
 from fastmcp.experimental.transforms.code_mode import CodeMode, DiscoveryToolFactory
@@ -18,13 +18,19 @@ from fastmcp.tools.base import Tool
 from ._client import Belljar
 from ._code_tool import report
 from ._limits import Limits
+from ._outcome import Outcome
 from ._shield import joined
 from ._tools import TopLevel
 
 __all__ = ["DEFAULT_LIMITS", "BelljarCodeMode", "BelljarSandbox"]
 
-DEFAULT_LIMITS: Limits = {"compute": "30s"}
-"""As long as FastMCP lets code compute by default. Waiting for tools is not counted."""
+DEFAULT_LIMITS: Final[Limits] = {
+    "compute": "30s",
+    "timeout": "10m",
+    "call": "10m",
+    "max_output": "1MiB",
+}
+"""Code computes as long as with FastMCP's own provider, where waiting for tools is not counted."""
 
 _DESCRIPTION = """\
 Chain `await call_tool(...)` calls in one block of JavaScript or TypeScript; prefer returning the \
@@ -37,7 +43,8 @@ _CODE = "The body of an async JavaScript or TypeScript function, which calls too
 class BelljarSandbox:
     """FastMCP's `SandboxProvider`, in belljar's jar.
 
-    The process starts with the first script, and serves all servers that share `jar`.
+    The process starts with the first script, and serves all servers that share `jar`. Without
+    `limits`, a script has `DEFAULT_LIMITS`, except where belljar's owner has set others.
     """
 
     def __init__(
@@ -48,7 +55,7 @@ class BelljarSandbox:
         on_log: Callable[[Any], object] | None = None,
     ) -> None:
         self.jar = Belljar() if jar is None else jar
-        self.limits: Limits = {**DEFAULT_LIMITS} if limits is None else limits
+        self.limits = limits
         self._on_log = on_log
 
     async def run(
@@ -64,18 +71,25 @@ class BelljarSandbox:
             for name, function in (external_functions or {}).items()
         }
         outcome = await joined(
-            self.jar.run(
+            self._run(
                 code,
                 functions=functions,
                 prelude=_globals(inputs) if inputs else None,
                 builtins=False,
-                limits=self.limits,
                 on_log=self._on_log,
             )
         )
         if outcome.error is not None:
             raise ToolError(report(outcome))
         return outcome.value
+
+    async def _run(self, code: str, **options: Any) -> Outcome:
+        limits = self.limits
+        if limits is None:
+            ceiling = (await self.jar.start()).get("ceiling") or {}
+            kept = {name: value for name, value in DEFAULT_LIMITS.items() if name not in ceiling}
+            limits = cast("Limits", kept)
+        return await self.jar.run(code, limits=limits, **options)
 
 
 class BelljarCodeMode(CodeMode):
