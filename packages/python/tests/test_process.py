@@ -6,10 +6,12 @@ import asyncio
 import gc
 import multiprocessing
 import os
+import re
 import subprocess
 import sys
 import textwrap
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +61,7 @@ async def test_a_process_that_dies_or_talks_nonsense_fails_its_runs_alone(
         runs = await asyncio.gather(*(jar.run("x") for _ in range(2)), return_exceptions=True)
         for fault in runs:
             assert isinstance(fault, ConnectionLost)
-            assert __import__("re").search(f"(?s){why}", str(fault)), fault
+            assert re.search(f"(?s){why}", str(fault)), fault
         # The next one starts another process, which fails in its turn.
         assert (await jar.start()) == first
         with pytest.raises(ConnectionLost):
@@ -212,6 +214,32 @@ def test_a_loop_that_ends_in_the_middle_of_a_run_ends_the_run(jar: Belljar) -> N
     asyncio.run(leave())
     assert tasks[0].cancelled()
     assert asyncio.run(jar.run("return 1")).unwrap() == 1
+
+
+def test_a_loop_that_is_closed_without_a_word_ends_its_run(jar: Belljar) -> None:
+    loop = asyncio.new_event_loop()
+    started = asyncio.Event()
+    task = loop.create_task(
+        jar.run(
+            "const tick = () => { console.log('tick'); setTimeout(tick, 1) }; tick(); await forever()",
+            functions={"forever": asyncio.Event().wait},
+            on_log=lambda line: started.set(),
+        )
+    )
+    loop.run_until_complete(started.wait())
+    loop.close()
+    connection = jar._launcher.ready()
+    assert connection is not None
+    # The script's next line finds nobody. Its end is the event: the answer takes the run out.
+    deadline = time.monotonic() + 20
+    while connection._sinks:
+        assert time.monotonic() < deadline
+        time.sleep(0.001)
+    # asyncio complains of a task that is dropped, which is the point of this test.
+    _never_awaited.append(task)
+
+
+_never_awaited: list[asyncio.Task[Any]] = []
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")

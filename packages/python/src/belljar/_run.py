@@ -10,7 +10,6 @@ import asyncio
 import contextvars
 import functools
 import inspect
-import logging
 import threading
 from collections import deque
 from collections.abc import Callable
@@ -18,7 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
 from ._connection import Connection, error_body
-from ._errors import BelljarError, ConnectionLost, ToolError
+from ._errors import BelljarError, ToolError
 from ._outcome import Log, read_log
 from ._tools import Call, Offer
 from ._values import UNDEFINED, decode, encode
@@ -29,8 +28,6 @@ GRACE: Final = 5.0
 _MAX_MESSAGE: Final = 16_000
 
 _is_over: contextvars.ContextVar[threading.Event] = contextvars.ContextVar("belljar_call_is_over")
-
-log = logging.getLogger("belljar")
 
 
 def is_cancelled() -> bool:
@@ -117,8 +114,8 @@ class Run:
         try:
             self._loop.call_soon_threadsafe(self._drain)
         except RuntimeError:
-            # The loop was closed without its tasks being awaited: nobody waits for this run.
-            log.debug("a run's event loop was closed before the run ended")
+            # The loop was closed, and its tasks were not awaited: nobody waits for this run.
+            self._connection.cancel(self._id)
 
     def _drain(self) -> None:
         with self._lock:
@@ -253,6 +250,4 @@ def _is_async(function: Callable[..., Any]) -> bool:
 def _as_error(fault: Exception) -> str:
     name = fault.name if isinstance(fault, ToolError) else type(fault).__name__
     message = str(fault) or type(fault).__name__
-    if isinstance(fault, ConnectionLost):
-        message = message.partition("\n")[0]
     return error_body(message[:_MAX_MESSAGE], name)
