@@ -123,7 +123,7 @@ class Connection:
         answer = hello.answer
         if isinstance(answer, BelljarError):
             self.close()
-            raise StartError(f"{self._program} host: {answer}") from answer
+            raise StartError(f"{self._program} host: {answer}")
         if answer.get("protocol") != PROTOCOL:
             self.close()
             raise StartError(f"{self._program} host does not speak version {PROTOCOL} of the protocol")
