@@ -55,6 +55,8 @@ elif how == "long":
     os.write(1, b'"' + b"x" * (17 << 20))
 elif how == "no-outcome":
     send({"id": id, "result": {"value": 1}})
+elif how == "odd-id":
+    send({"id": [], "method": "call", "params": {"run": id, "function": "f"}})
 elif how == "neither":
     send({"id": id})
 elif how == "closes-stdout":

@@ -49,6 +49,7 @@ def misbehaving(tmp_path: Path) -> str:
         ("array", "broke the protocol"),
         ("deep", "broke the protocol"),
         ("long", "more than 16777216 bytes"),
+        ("odd-id", "neither a number nor a text"),
         ("neither", "neither a result nor an error"),
         ("closes-stdout", "belljar's process"),
     ],

@@ -30,6 +30,7 @@ CLOSE_TIMEOUT: Final = 5.0
 BUSY: Final = -32000
 
 _CHUNK: Final = 256 << 10
+_ID: Final = (int, str, type(None))
 # What is kept of the process's stderr, for the message when it dies.
 _LAST_WORDS: Final = 20
 _LAST_LINE: Final = 400
@@ -256,10 +257,11 @@ class Connection:
         try:
             for line in _lines(self._stdout.fileno()):
                 self._dispatch(line)
-        except (ValueError, RecursionError) as fault:
-            self._why = self._why or f"it broke the protocol: {fault}"
         except OSError as fault:
             self._why = self._why or f"it cannot be read: {fault}"
+        except Exception as fault:
+            # Whatever it is: a reader that ends without a word would leave its runs waiting.
+            self._why = self._why or f"it broke the protocol: {fault}"
         self._end()
 
     def _dispatch(self, line: bytes) -> None:
@@ -275,6 +277,8 @@ class Connection:
             self._answered(message)
         elif not isinstance(params, dict):
             raise ValueError(f"{method!r} has no parameters")
+        elif not isinstance(message.get("id", params.get("id")), _ID):
+            raise ValueError(f"{method!r} has an id that is neither a number nor a text")
         elif method == "call":
             sink = self._sink(params.get("run"))
             if sink is None:

@@ -125,8 +125,9 @@ class Run:
             event()
 
     def _begin(self, call: object, params: dict[str, Any]) -> None:
-        name = params.get("tool", params.get("function"))
-        found = self._offer.find(params.get("namespace"), str(name))
+        name = str(params.get("tool", params.get("function")))
+        namespace = params.get("namespace")
+        found = self._offer.find(None if namespace is None else str(namespace), name)
         if found is None or self._is_ending or self._ended.done():
             why = f"there is no tool {name}" if found is None else "the run has ended"
             self._connection.answer(call, error_body(why))
