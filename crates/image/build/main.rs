@@ -1,125 +1,20 @@
-//! Builds the guest, pre-initialises it, and compiles it ahead of time, each step only where its
-//! input has changed.
-//!
-//! The results are kept below `target/guest`, outside of cargo's profiles, so that `dev`,
-//! `release`, `check`, `clippy` and `doc` share one guest. `ARCHITECTURE.md` says what is rebuilt
-//! when.
+//! Pre-initialises the guest's component and compiles it ahead of time, where it is embedded.
 
 #![allow(clippy::print_stdout, reason = "it is how a build script speaks to cargo")]
 
+#[cfg(feature = "embedded")]
 #[path = "../src/engine.rs"]
 mod engine;
-mod guest;
+#[cfg(feature = "embedded")]
+mod image;
+#[cfg(feature = "embedded")]
 mod snapshot;
-
-use std::{
-    env, fmt, fs,
-    hash::{Hash as _, Hasher},
-    path::{Path, PathBuf},
-};
-
-use sha2::{Digest as _, Sha256};
+#[cfg(feature = "embedded")]
+mod symbols;
 
 fn main() {
     println!("cargo::rerun-if-changed=build");
     println!("cargo::rerun-if-changed=src/engine.rs");
-    println!("cargo::rerun-if-env-changed={}", guest::COMPONENT_VARIABLE);
-    println!("cargo::rerun-if-env-changed={}", guest::PROFILE_VARIABLE);
-    if env::var_os("CARGO_FEATURE_EMBEDDED").is_none() {
-        return;
-    }
-    let store = target_directory().join("guest").join("image");
-    fs::create_dir_all(&store).unwrap_or_else(|error| panic!("cannot make {}: {error}", store.display()));
-
-    let component = guest::component();
-    let raw = fs::read(&component).unwrap_or_else(|error| panic!("cannot read {}: {error}", component.display()));
-
-    let target = env::var("TARGET").expect("cargo sets TARGET");
-    let ahead_of_time = engine::ahead_of_time(&target).expect("the engine's settings are valid");
-    // The files are named by the SHA-256 of all that they are made of, so that one made of anything
-    // else is never taken.
-    let mut inputs = Inputs(Sha256::new());
-    raw.hash(&mut inputs);
-    ahead_of_time.precompile_compatibility_hash().hash(&mut inputs);
-    include_str!("snapshot.rs").hash(&mut inputs);
-    let key = Hex(inputs.0.finalize().into());
-
-    let snapshot = store.join(format!("{key}.wasm"));
-    if !snapshot.exists() {
-        write(&snapshot, &snapshot::pre_initialise(&raw));
-    }
-    let compiled = store.join(format!("{key}.cwasm"));
-    if !compiled.exists() {
-        let snapshot = fs::read(&snapshot).expect("the snapshot has just been written");
-        let code = ahead_of_time
-            .precompile_component(&snapshot)
-            .unwrap_or_else(|error| panic!("the guest does not compile to machine code: {error:?}"));
-        write(&compiled, &code);
-        prune(&store);
-    }
-    println!("cargo::rustc-env=BELLJAR_IMAGE_COMPONENT={}", snapshot.display());
-    println!("cargo::rustc-env=BELLJAR_IMAGE_CODE={}", compiled.display());
-    // What is embedded has a name that users can compare: the digest of its bytes.
-    println!("cargo::rustc-env=BELLJAR_IMAGE_COMPONENT_SHA256={}", digest_of(&snapshot));
-    println!("cargo::rustc-env=BELLJAR_IMAGE_CODE_SHA256={}", digest_of(&compiled));
-    println!("cargo::rerun-if-changed={}", snapshot.display());
-    println!("cargo::rerun-if-changed={}", compiled.display());
-}
-
-/// What the image is made of, as SHA-256 reads it. The hash that wasmtime gives of its settings is
-/// a [`std::hash::Hash`] alone.
-struct Inputs(Sha256);
-
-impl Hasher for Inputs {
-    fn write(&mut self, bytes: &[u8]) {
-        self.0.update(bytes);
-    }
-
-    fn finish(&self) -> u64 {
-        unreachable!("the digest is taken whole")
-    }
-}
-
-/// A SHA-256, as it is written.
-struct Hex([u8; 32]);
-
-impl fmt::Display for Hex {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(formatter, "{byte:02x}"))
-    }
-}
-
-fn digest_of(path: &Path) -> Hex {
-    let bytes = fs::read(path).unwrap_or_else(|error| panic!("cannot read {}: {error}", path.display()));
-    Hex(Sha256::digest(bytes).into())
-}
-
-/// Writes a whole file or none, so that an interrupted build leaves nothing half done behind.
-fn write(path: &Path, bytes: &[u8]) {
-    let draft = path.with_extension(format!("draft-{}", std::process::id()));
-    fs::write(&draft, bytes)
-        .and_then(|()| fs::rename(&draft, path))
-        .unwrap_or_else(|error| panic!("cannot write {}: {error}", path.display()));
-}
-
-/// Keeps the newest images: each takes some 40 MB, and each change of the guest makes one. A build
-/// that still wants an older one makes it anew.
-fn prune(store: &Path) {
-    const KEPT_FILES: usize = 8;
-    let files = fs::read_dir(store).into_iter().flatten().flatten();
-    let mut files: Vec<_> =
-        files.filter_map(|file| Some((file.metadata().ok()?.modified().ok()?, file.path()))).collect();
-    files.sort();
-    let excess = files.len().saturating_sub(KEPT_FILES);
-    for (_, path) in files.into_iter().take(excess) {
-        // One that cannot be removed does no harm.
-        let _ = fs::remove_file(path);
-    }
-}
-
-/// The workspace's target folder: the nearest folder above `OUT_DIR` that cargo has tagged as one.
-fn target_directory() -> PathBuf {
-    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
-    let tagged = out.ancestors().find(|folder| folder.join("CACHEDIR.TAG").exists()).map(Path::to_path_buf);
-    tagged.unwrap_or(out)
+    #[cfg(feature = "embedded")]
+    image::make(belljar_component::PATH.as_ref());
 }

@@ -3,37 +3,51 @@
 //! The build script includes this file: code that was compiled with other settings is refused when
 //! it is loaded.
 
-use wasmtime::{Config, Engine, OptLevel};
+use wasmtime::{Config, Engine, OptLevel, wasmparser::WasmFeatures};
 
 /// What the guest's native frames may take of the host's stack.
 const WASM_STACK_BYTES: usize = 8 << 20;
 /// A fiber's whole stack. What is above [`WASM_STACK_BYTES`] is all that host functions have.
 const FIBER_STACK_BYTES: usize = 10 << 20;
 
+/// What the guest does not need. Named one by one, since what wasmtime turns on depends on which of
+/// its features a program is built with: those of an embedder's own dependencies are more than
+/// those of the build script that compiles the image.
+const UNUSED: WasmFeatures = WasmFeatures::THREADS
+    .union(WasmFeatures::RELAXED_SIMD)
+    .union(WasmFeatures::MEMORY64)
+    .union(WasmFeatures::GC)
+    .union(WasmFeatures::GC_TYPES)
+    .union(WasmFeatures::FUNCTION_REFERENCES)
+    .union(WasmFeatures::EXCEPTIONS)
+    .union(WasmFeatures::STACK_SWITCHING)
+    .union(WasmFeatures::TAIL_CALL);
+
 /// Settings for code that runs scripts: with fuel and epochs, and no feature that the guest does
 /// not need.
 pub(crate) fn config() -> Config {
-    let mut config = without_limits();
+    let mut config = common();
     config.consume_fuel(true).epoch_interruption(true);
     config
 }
 
-/// The same, for code that is not bounded: the guest's own `init` at build time.
+/// The same, for code that is not bounded and runs once: the guest's own `init` at build time.
+#[allow(dead_code, reason = "the build script pre-initialises the guest")]
 pub(crate) fn without_limits() -> Config {
+    let mut config = common();
+    // It runs for milliseconds, and compiling it well would take half a minute.
+    config.cranelift_opt_level(OptLevel::None);
+    config
+}
+
+fn common() -> Config {
     let mut config = Config::new();
     config
         .cranelift_opt_level(OptLevel::Speed)
         .max_wasm_stack(WASM_STACK_BYTES)
         .async_stack_size(FIBER_STACK_BYTES)
         .concurrency_support(false)
-        .wasm_threads(false)
-        .wasm_relaxed_simd(false)
-        .wasm_memory64(false)
-        .wasm_gc(false)
-        .wasm_function_references(false)
-        .wasm_exceptions(false)
-        .wasm_stack_switching(false)
-        .wasm_tail_call(false)
+        .wasm_features(UNUSED, false)
         // Neither a debugger nor a profiler looks into the jar; both tables are a third of the
         // image.
         .generate_address_map(false)

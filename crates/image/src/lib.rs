@@ -16,6 +16,8 @@ mod engine;
 mod text;
 
 use std::borrow::Cow;
+#[cfg(feature = "embedded")]
+use std::io::Read as _;
 
 use sha2::{Digest as _, Sha256};
 use wasmtime::{Config, Engine, component::Component};
@@ -23,11 +25,20 @@ use wasmtime::{Config, Engine, component::Component};
 /// An interpreter: a component of the world `belljar:sandbox/interpreter` on which `init` has run.
 #[derive(Clone)]
 pub struct Image {
-    component: Cow<'static, [u8]>,
+    component: Source,
     /// Machine code for the component, from this crate's own build.
     code: Option<&'static [u8]>,
     /// The component's SHA-256.
     digest: [u8; 32],
+}
+
+/// Where the component is.
+#[derive(Clone)]
+enum Source {
+    /// In this program, compressed: it is compiled hardly ever.
+    #[cfg(feature = "embedded")]
+    Embedded(&'static [u8]),
+    Given(Vec<u8>),
 }
 
 /// The version of wasmtime that this crate is built with. It decides what fuel an instruction
@@ -95,19 +106,24 @@ impl Image {
         #[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
         let code = include_bytes!(env!("BELLJAR_IMAGE_CODE")).as_slice();
         let digest = from_hex(EMBEDDED_DIGESTS.component);
-        Self { component: Cow::Borrowed(include_bytes!(env!("BELLJAR_IMAGE_COMPONENT"))), code: Some(code), digest }
+        let component = Source::Embedded(include_bytes!(env!("BELLJAR_IMAGE_COMPONENT")));
+        Self { component, code: Some(code), digest }
     }
 
     /// An interpreter of your own: a component that has been pre-initialised. It is compiled when
     /// it is loaded.
     pub fn from_component(component: Vec<u8>) -> Self {
         let digest = Sha256::digest(&component).into();
-        Self { component: Cow::Owned(component), code: None, digest }
+        Self { component: Source::Given(component), code: None, digest }
     }
 
-    /// The component, as WebAssembly.
-    pub fn component(&self) -> &[u8] {
-        &self.component
+    /// The component, as WebAssembly. The embedded one is decompressed, which takes some 50 ms.
+    pub fn component(&self) -> Cow<'_, [u8]> {
+        match &self.component {
+            #[cfg(feature = "embedded")]
+            Source::Embedded(compressed) => Cow::Owned(inflate(compressed)),
+            Source::Given(component) => Cow::Borrowed(component),
+        }
     }
 
     /// The SHA-256 of the component: which interpreter this is.
@@ -133,9 +149,18 @@ impl Image {
                 Err(error) => reason = Some(format!("{error:#}")),
             }
         }
-        let component = Component::new(engine, &self.component).map_err(ImageError)?;
+        let component = Component::new(engine, self.component()).map_err(ImageError)?;
         Ok(Loaded { component, origin: CodeOrigin::Compiled { reason } })
     }
+}
+
+/// What the build script has compressed.
+#[cfg(feature = "embedded")]
+fn inflate(compressed: &[u8]) -> Vec<u8> {
+    let mut component = Vec::new();
+    let read = flate2::read::DeflateDecoder::new(compressed).read_to_end(&mut component);
+    read.expect("the build script has compressed it");
+    component
 }
 
 /// A SHA-256 from its hexadecimal digits, as the build script writes it.
@@ -185,7 +210,7 @@ mod tests {
             })
         };
         let image = Image::embedded();
-        assert_eq!(digest(image.component()), EMBEDDED_DIGESTS.component);
+        assert_eq!(digest(&image.component()), EMBEDDED_DIGESTS.component);
         assert_eq!(image.digest(), <[u8; 32]>::from(Sha256::digest(image.component())));
         assert_eq!(digest(image.code.expect("there is machine code")), EMBEDDED_DIGESTS.code);
     }

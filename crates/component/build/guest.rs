@@ -20,14 +20,8 @@ pub(crate) fn component() -> PathBuf {
         println!("cargo::rerun-if-changed={}", Path::new(&component).display());
         return component.into();
     }
-    let manifest = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets CARGO_MANIFEST_DIR"));
-    let repository = manifest.join("../..");
+    let repository = sources();
     let guest = repository.join("guest");
-    assert!(
-        guest.join("Cargo.toml").exists(),
-        "the guest's sources are not beside this crate: build with --no-default-features and give an image by path, or set \
-         {COMPONENT_VARIABLE} to a component"
-    );
     for input in inputs(&guest) {
         println!("cargo::rerun-if-changed={}", input.display());
     }
@@ -48,6 +42,22 @@ pub(crate) fn component() -> PathBuf {
     let status = cargo.status().unwrap_or_else(|error| panic!("cannot start cargo for the guest: {error}"));
     assert!(status.success(), "the guest does not build: run `scripts/guest build --profile {profile}` to see why");
     target_directory.join(TARGET).join(&profile).join("belljar_guest.wasm")
+}
+
+/// The folder that has `guest` and `wit`: the repository, or what a package of this crate carries of
+/// it.
+fn sources() -> PathBuf {
+    let manifest = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets CARGO_MANIFEST_DIR"));
+    let repository = manifest.join("../..");
+    if repository.join("guest/Cargo.toml").exists() {
+        return repository;
+    }
+    let packed = manifest.join("packed");
+    println!("cargo::rerun-if-changed={}", packed.display());
+    let laid_out = crate::target_directory().join("guest-sources");
+    crate::packed::lay_out(&packed, &laid_out)
+        .unwrap_or_else(|error| panic!("the guest's sources cannot be written to {}: {error}", laid_out.display()));
+    laid_out
 }
 
 /// What the component is made of: all in the guest's folder, but for what is unpacked there and

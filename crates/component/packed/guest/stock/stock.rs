@@ -1,0 +1,1 @@
+../../../../../guest/stock/stock.rs

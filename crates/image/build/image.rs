@@ -1,0 +1,125 @@
+//! The image of a component: its memory after `init`, and its machine code.
+//!
+//! What is made is kept below `target/guest`, for every profile, and each step is done only where
+//! its input has changed.
+
+use std::{
+    env, fmt, fs,
+    hash::{Hash as _, Hasher},
+    io::Write as _,
+    path::{Path, PathBuf},
+};
+
+use flate2::{Compression, write::DeflateEncoder};
+use sha2::{Digest as _, Sha256};
+
+/// Makes the image of a component, and tells the crate where it lies.
+pub(crate) fn make(component: &Path) {
+    let store = target_directory().join("guest").join("image");
+    fs::create_dir_all(&store).unwrap_or_else(|error| panic!("cannot make {}: {error}", store.display()));
+
+    println!("cargo::rerun-if-changed={}", component.display());
+    let raw = fs::read(component).unwrap_or_else(|error| panic!("cannot read {}: {error}", component.display()));
+
+    let target = env::var("TARGET").expect("cargo sets TARGET");
+    let ahead_of_time = crate::engine::ahead_of_time(&target).expect("the engine's settings are valid");
+    // The files are named by the SHA-256 of all that they are made of, so that one made of anything
+    // else is never taken.
+    let mut inputs = Inputs(Sha256::new());
+    raw.hash(&mut inputs);
+    ahead_of_time.precompile_compatibility_hash().hash(&mut inputs);
+    include_str!("snapshot.rs").hash(&mut inputs);
+    include_str!("symbols.rs").hash(&mut inputs);
+    let key = Hex(inputs.0.finalize().into());
+
+    let snapshot = store.join(format!("{key}.wasm"));
+    if !snapshot.exists() {
+        write(&snapshot, &crate::snapshot::pre_initialise(&raw));
+    }
+    let compiled = store.join(format!("{key}.cwasm"));
+    if !compiled.exists() {
+        let snapshot = fs::read(&snapshot).expect("the snapshot has just been written");
+        let code = ahead_of_time
+            .precompile_component(&snapshot)
+            .unwrap_or_else(|error| panic!("the guest does not compile to machine code: {error:?}"));
+        write(&compiled, &crate::symbols::without(&code).expect("wasmtime writes images as 64-bit ELF"));
+        prune(&store);
+    }
+    // It is read where the machine code does not fit, which is to say hardly ever: it need not be
+    // quick to read, and takes a fifth of the room.
+    let compressed = store.join(format!("{key}.wasm.deflate"));
+    if !compressed.exists() {
+        write(&compressed, &deflate(&fs::read(&snapshot).expect("the snapshot is there")));
+    }
+    println!("cargo::rustc-env=BELLJAR_IMAGE_COMPONENT={}", compressed.display());
+    println!("cargo::rustc-env=BELLJAR_IMAGE_CODE={}", compiled.display());
+    // What is embedded has a name that users can compare: the digest of its bytes.
+    println!("cargo::rustc-env=BELLJAR_IMAGE_COMPONENT_SHA256={}", digest_of(&snapshot));
+    println!("cargo::rustc-env=BELLJAR_IMAGE_CODE_SHA256={}", digest_of(&compiled));
+    println!("cargo::rerun-if-changed={}", compressed.display());
+    println!("cargo::rerun-if-changed={}", compiled.display());
+}
+
+/// What the image is made of, as SHA-256 reads it. The hash that wasmtime gives of its settings is
+/// a [`std::hash::Hash`] alone.
+struct Inputs(Sha256);
+
+impl Hasher for Inputs {
+    fn write(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    fn finish(&self) -> u64 {
+        unreachable!("the digest is taken whole")
+    }
+}
+
+/// A SHA-256, as it is written.
+struct Hex([u8; 32]);
+
+impl fmt::Display for Hex {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(formatter, "{byte:02x}"))
+    }
+}
+
+fn deflate(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = DeflateEncoder::new(Vec::new(), Compression::best());
+    let written = encoder.write_all(bytes).and_then(|()| encoder.finish());
+    written.unwrap_or_else(|error| panic!("the guest cannot be compressed: {error}"))
+}
+
+fn digest_of(path: &Path) -> Hex {
+    let bytes = fs::read(path).unwrap_or_else(|error| panic!("cannot read {}: {error}", path.display()));
+    Hex(Sha256::digest(bytes).into())
+}
+
+/// Writes a whole file or none, so that an interrupted build leaves nothing half done behind.
+fn write(path: &Path, bytes: &[u8]) {
+    let draft = path.with_extension(format!("draft-{}", std::process::id()));
+    fs::write(&draft, bytes)
+        .and_then(|()| fs::rename(&draft, path))
+        .unwrap_or_else(|error| panic!("cannot write {}: {error}", path.display()));
+}
+
+/// Keeps the newest images: each takes some 40 MB, and each change of the guest makes one. A build
+/// that still wants an older one makes it anew.
+fn prune(store: &Path) {
+    const KEPT_FILES: usize = 12;
+    let files = fs::read_dir(store).into_iter().flatten().flatten();
+    let mut files: Vec<_> =
+        files.filter_map(|file| Some((file.metadata().ok()?.modified().ok()?, file.path()))).collect();
+    files.sort();
+    let excess = files.len().saturating_sub(KEPT_FILES);
+    for (_, path) in files.into_iter().take(excess) {
+        // One that cannot be removed does no harm.
+        let _ = fs::remove_file(path);
+    }
+}
+
+/// The workspace's target folder: the nearest folder above `OUT_DIR` that cargo has tagged as one.
+fn target_directory() -> PathBuf {
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
+    let tagged = out.ancestors().find(|folder| folder.join("CACHEDIR.TAG").exists()).map(Path::to_path_buf);
+    tagged.unwrap_or(out)
+}
