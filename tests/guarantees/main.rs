@@ -70,6 +70,7 @@ mod numbers;
 mod oauth;
 mod observed_results;
 mod official_client;
+mod packaging;
 mod pins;
 mod plan;
 mod policy_command;

@@ -14,7 +14,8 @@ fn the_client_of_npm_and_its_adapters_keep_what_their_hosts_test() {
         folder.join("node_modules").exists(),
         "packages/npm/node_modules is missing: scripts/test installs what the tests need, or `npm ci` in packages/npm"
     );
-    let mut files: Vec<_> = std::fs::read_dir(folder.join("tests")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut files: Vec<_> =
+        std::fs::read_dir(folder.join("tests")).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.retain(|path| path.to_str().unwrap().ends_with(".test.mjs"));
     assert!(!files.is_empty());
 

@@ -26,7 +26,9 @@ pub(crate) fn every_package_that_is_fetched_goes_by_its_digest() {
             assert!(digest.starts_with("sha512-"), "{lock}: {name}");
         }
     }
-    for lock in ["tests/servers/requirements.txt", "packages/python/tests/requirements.txt", "benches/peers/requirements.txt"] {
+    for lock in
+        ["tests/servers/requirements.txt", "packages/python/tests/requirements.txt", "benches/peers/requirements.txt"]
+    {
         let text = read(lock).replace("\\\n", " ");
         let packages: Vec<&str> = text.lines().filter(|line| !line.starts_with('#') && !line.is_empty()).collect();
         assert!(!packages.is_empty(), "{lock}");
