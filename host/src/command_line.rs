@@ -65,8 +65,8 @@ pub(crate) enum Command {
     /// Serves MCP on stdin and stdout or over HTTP, with two tools: search_docs and execute_code.
     #[command(after_help = help::SERVE)]
     Serve(ServeArguments),
-    /// Runs scripts for another program, which serves the functions that they call: JSON-RPC on stdin
-    /// and stdout.
+    /// Runs scripts for another program, which serves the functions that they call: JSON-RPC on
+    /// stdin and stdout.
     Host(HostArguments),
     /// Repeats a recorded run without its servers, and says where it differs.
     Replay(ReplayArguments),

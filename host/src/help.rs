@@ -116,7 +116,7 @@ your rules hold for these. docs/HOST_PROTOCOL.md has the protocol. It ends when 
 
 Example, as typed:
   {\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"hello\",\"params\":{\"protocol\":1}}
-  {\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"run\",\"params\":{\"code\":\"await add(1, 2)\",\"functions\":[{\"name\":\"add\",\"style\":\"positional\"}]}}
+  {\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"run\",\"params\":{\"code\":\"add(1,2)\",\"functions\":[{\"name\":\"add\",\"style\":\"positional\"}]}}
   {\"jsonrpc\":\"2.0\",\"id\":\"c1.0\",\"result\":{\"value\":3}}
 
 Exit code: 0 its stdin was closed, or a signal ended it; 2 wrong usage or configuration; 3 belljar itself failed.";

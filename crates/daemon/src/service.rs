@@ -24,8 +24,8 @@ pub struct HostConnection {
     pub stopping: CancellationToken,
 }
 
-/// The work behind the socket. The protocol's own methods (`hello`, `status`, `stop`, `cancel`, `host`)
-/// never reach it.
+/// The work behind the socket. The protocol's own methods (`hello`, `status`, `stop`, `cancel`,
+/// `host`) never reach it.
 pub trait Service: Send + Sync + 'static {
     /// Begins to answer a request, or returns `None` if there is no such method. `params` is any
     /// JSON, as the client sent it.
@@ -43,8 +43,8 @@ pub trait Service: Send + Sync + 'static {
         cancelled: CancellationToken,
     ) -> Option<BoxFuture<'static, Answer>>;
 
-    /// Speaks the host protocol on the rest of a connection, until it ends. Dropping the future ends
-    /// it.
+    /// Speaks the host protocol on the rest of a connection, until it ends. Dropping the future
+    /// ends it.
     fn host(&self, connection: HostConnection) -> BoxFuture<'static, ()>;
 
     /// The digest of its configuration and version. A client with another one starts a daemon of

@@ -94,8 +94,8 @@ pub(crate) async fn serve(stream: UnixStream, shared: Arc<Shared>) {
 }
 
 impl ClientSession {
-    /// Leaves the connection to the host protocol, once its client is told. The connection counts as
-    /// a request that is running.
+    /// Leaves the connection to the host protocol, once its client is told. The connection counts
+    /// as a request that is running.
     async fn hand_over(
         self,
         said: Option<String>,

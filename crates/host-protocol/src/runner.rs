@@ -14,9 +14,9 @@ pub trait Runner: Send + Sync + 'static {
     /// What the other end is told first.
     fn hello(&self) -> Hello;
 
-    /// Runs a script. `host` reaches the functions that the other end serves, and `client` is how it
-    /// calls itself. The answer is the outcome as JSON, also of a script that failed; an error says
-    /// that the request is wrong.
+    /// Runs a script. `host` reaches the functions that the other end serves, and `client` is how
+    /// it calls itself. The answer is the outcome as JSON, also of a script that failed; an error
+    /// says that the request is wrong.
     ///
     /// `cancelled` completes when the other end cancels, or is gone: the outcome then says what has
     /// been done. Dropping the future cancels too.

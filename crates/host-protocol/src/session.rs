@@ -267,7 +267,8 @@ impl Session {
             let answer = AssertUnwindSafe(run).catch_unwind().await.unwrap_or_else(|_| {
                 Err(Error::new(codes::INTERNAL, "the run failed inside belljar; its stderr says more"))
             });
-            // Calls are called off before the answer, and the id is free before the client can know.
+            // Calls are called off before the answer, and the id is free before the client can
+            // know.
             state.end();
             runs.remove(&id);
             // A client that is gone cannot be told.

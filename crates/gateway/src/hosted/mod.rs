@@ -1,8 +1,9 @@
-//! Runs for a program that serves functions of its own: `tools.rs` is what it offers, `own.rs` which
-//! of belljar's tools such a run gets beside them, and `joined.rs` both as the sandbox asks for them.
+//! Runs for a program that serves functions of its own: `tools.rs` is what it offers, `own.rs`
+//! which of belljar's tools such a run gets beside them, and `joined.rs` both as the sandbox asks
+//! for them.
 //!
-//! belljar's own tools are called by way of the run's grant, as in any other run: the owner's rules,
-//! limits and ledger hold for them.
+//! belljar's own tools are called by way of the run's grant, as in any other run: the owner's
+//! rules, limits and ledger hold for them.
 
 mod joined;
 mod own;
