@@ -1,8 +1,7 @@
 """The wheel of PyPI: the Python client and the program of one platform.
 
-It has the files that `maturin build` makes for a package with `bindings = "bin"` (which is how the
-wheel is built from a source distribution), around a program that is built already, so that all
-packages of a platform have the same one.
+It has the files that maturin makes for a package with `bindings = "bin"`, around a program that is
+built already, so that all packages of a platform have the same one.
 """
 
 from __future__ import annotations
