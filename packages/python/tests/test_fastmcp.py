@@ -281,7 +281,7 @@ async def test_provider_forwards_inputs(sandbox: BelljarSandbox) -> None:
     assert await sandbox.run(code, inputs=inputs) == [3, inputs["text"], True]
 
 
-async def test_provider_applies_default_limits_unless_the_owner_has_set_others(
+async def test_provider_applies_default_limits_unless_the_owner_allows_less(
     tmp_path: Path,
 ) -> None:
     assert BelljarSandbox().limits is None

@@ -135,10 +135,10 @@ async def test_hooks_see_the_calls_of_a_script(jar: Belljar) -> None:
 
 
 async def test_tools_that_are_not_selected_stay_as_they_are(jar: Belljar) -> None:
-    model = Scripted("return typeof tools.who")
+    model = Scripted("return Object.keys(tools)")
     await _agent(model, jar, [add, who], tools=["add"]).run("go", deps=1)
     assert sorted(model.tools) == ["run_code", "who"]
-    assert model.answers == ["undefined"]
+    assert model.answers == [["add"]]
 
 
 async def test_a_tool_that_needs_approval_cannot_be_called_by_a_script(jar: Belljar) -> None:
@@ -148,10 +148,10 @@ async def test_a_tool_that_needs_approval_cannot_be_called_by_a_script(jar: Bell
         called.append(1)
 
     tool = Tool(delete, requires_approval=True)
-    model = Scripted("return await tools.add({ x: 1, y: 1 }) + typeof tools.delete")
+    model = Scripted("return Object.keys(tools)")
     await _agent(model, jar, [add, tool]).run("go", deps=1)
     assert called == []
-    assert model.answers == ["2undefined"]
+    assert model.answers == [["add"]]
 
 
 async def test_an_agent_without_tools_is_left_alone(jar: Belljar) -> None:

@@ -72,7 +72,7 @@ async def test_functions_stand_at_the_top_level_in_both_styles(jar: Belljar) -> 
 async def test_a_positional_namespace_takes_any_json(jar: Belljar) -> None:
     given: list[tuple[Any, ...]] = []
     outcome = await jar.run(
-        "await api.put('key', null, [true, 1.5], undefined, { a: 1 });",
+        "await api.put('key', null, [true, 1.5], undefined, { a: 1 }); return undefined",
         tools={"api": Namespace({"put": lambda *args: given.append(args)}, "positional")},
         undefined=UNDEFINED,
     )
@@ -257,20 +257,26 @@ async def test_exceptions_reach_the_script_with_name_and_bare_message(jar: Bellj
 
 
 async def test_a_failed_run_is_an_outcome_and_an_exception_on_demand(jar: Belljar) -> None:
-    async def no() -> None:
-        raise TypeError("no")
+    async def no(fault: str) -> None:
+        raise {"type": TypeError, "tool": ToolError}[fault]("no")
 
-    outcome = await jar.run(
-        "console.log('before');\nawait api.no();", tools={"api": {"no": no}}
-    )
-    assert not outcome.ok and outcome.value is None and outcome.error is not None
-    assert (outcome.error.name, outcome.error.thrown) == ("TypeError", "no")
-    assert outcome.error.line == 2
-    with pytest.raises(ToolFailed, match="no") as raised:
-        outcome.unwrap()
-    assert raised.value.outcome is outcome
-    assert raised.value.outcome.logs == (Log("log", "before"),)
-    assert isinstance(raised.value, ScriptException | RunError)
+    for fault, name, exception in (
+        ("type", "TypeError", ScriptException),
+        ("tool", "ToolError", ToolFailed),
+    ):
+        outcome = await jar.run(
+            "console.log('before');\nawait api.no({ fault });",
+            prelude=f"globalThis.fault = '{fault}'",
+            tools={"api": {"no": no}},
+        )
+        assert not outcome.ok and outcome.value is None and outcome.error is not None
+        assert (outcome.error.name, outcome.error.thrown) == (name, "no")
+        assert outcome.error.line == 2
+        with pytest.raises(exception, match="no") as raised:
+            outcome.unwrap()
+        assert type(raised.value) is exception
+        assert raised.value.outcome is outcome and raised.value.failure is outcome.error
+        assert raised.value.outcome.logs == (Log("log", "before"),)
 
 
 @pytest.mark.parametrize(

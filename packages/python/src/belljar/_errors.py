@@ -79,7 +79,11 @@ class ScriptException(RunError):
 
 
 class ToolFailed(ScriptException):
-    """A tool failed, and the script did not catch its error."""
+    """A tool raised a `ToolError`, and the script did not catch it.
+
+    Other exceptions of tools are errors of their own names, so a script that does not catch them
+    ends with a `ScriptException`.
+    """
 
 
 class LimitReached(RunError):

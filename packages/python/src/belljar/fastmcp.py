@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from fastmcp.exceptions import ToolError
 from fastmcp.experimental.transforms.code_mode import CodeMode, DiscoveryToolFactory
@@ -44,7 +44,7 @@ class BelljarSandbox:
     """FastMCP's `SandboxProvider`, in belljar's jar.
 
     The process starts with the first script, and serves all servers that share `jar`. Without
-    `limits`, a script has `DEFAULT_LIMITS`, except where belljar's owner has set others.
+    `limits`, a script has `DEFAULT_LIMITS`, or belljar's own where its owner allows less.
     """
 
     def __init__(
@@ -84,12 +84,13 @@ class BelljarSandbox:
         return outcome.value
 
     async def _run(self, code: str, **options: Any) -> Outcome:
-        limits = self.limits
-        if limits is None:
-            ceiling = (await self.jar.start()).get("ceiling") or {}
-            kept = {name: value for name, value in DEFAULT_LIMITS.items() if name not in ceiling}
-            limits = cast("Limits", kept)
-        return await self.jar.run(code, limits=limits, **options)
+        if self.limits is not None:
+            return await self.jar.run(code, limits=self.limits, **options)
+        outcome = await self.jar.run(code, limits=DEFAULT_LIMITS, **options)
+        if outcome.error is not None and outcome.error.kind == "usage":
+            # More than the owner of belljar allows: nothing was run.
+            outcome = await self.jar.run(code, **options)
+        return outcome
 
 
 class BelljarCodeMode(CodeMode):
