@@ -20,6 +20,10 @@ test("bytes of all kinds come back as they were", () => {
   assert.deepEqual(roundTrip(large), large);
 });
 
+test("undefined stays undefined in lists, and in objects is left out", () => {
+  assert.deepEqual(roundTrip([undefined, [1, undefined], { a: undefined }]), [undefined, [1, undefined], {}]);
+});
+
 test("an object that looks like the escape is not taken for one", () => {
   for (const value of [
     { $belljar: "undefined" },
@@ -35,7 +39,7 @@ test("an object that looks like the escape is not taken for one", () => {
 
 test("the rest is as JSON has it", () => {
   assert.equal(encode(undefined), undefined);
-  assert.equal(encode({ a: undefined, b: [undefined, Number.NaN], c: new Date(0) }), '{"b":[null,null],"c":"1970-01-01T00:00:00.000Z"}');
+  assert.equal(encode({ a: undefined, b: [null, Number.NaN], c: new Date(0) }), '{"b":[null,null],"c":"1970-01-01T00:00:00.000Z"}');
   assert.throws(() => encode({ big: 1n }), TypeError);
   const circle = [];
   circle.push(circle);

@@ -52,7 +52,7 @@ function special(content) {
 function isPlain(value, depth = 0) {
   if (value === null || typeof value !== "object") return true;
   if (depth > 100 || value instanceof ArrayBuffer || ArrayBuffer.isView(value)) return false;
-  if (Array.isArray(value)) return value.every((element) => isPlain(element, depth + 1));
+  if (Array.isArray(value)) return value.every((element) => element !== undefined && isPlain(element, depth + 1));
   return Object.keys(value).every((key) => key !== KEY && isPlain(value[key], depth + 1));
 }
 
@@ -60,6 +60,8 @@ function replacer(escaped) {
   return function replace(key, value) {
     // `value` has been through toJSON, which a Buffer has; the holder still has the bytes.
     const original = this[key];
+    // As a member of an object it is left out, as JSON does.
+    if (original === undefined && Array.isArray(this)) return { [KEY]: "undefined" };
     if (original instanceof ArrayBuffer || ArrayBuffer.isView(original)) {
       const type = original.constructor.name === "Buffer" ? "Uint8Array" : original.constructor.name;
       return { [KEY]: { bytes: toBase64(original), type } };
