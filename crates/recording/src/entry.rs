@@ -231,7 +231,8 @@ impl Digests {
             Err(error) if error.kind.is_from_outside() => {
                 of_json(&RunError { line: None, column: None, frame: None, thrown: None, ..error.clone() })
             }
-            // The message has it all. Recordings from before there was this part are still replayed.
+            // The message has it all. Recordings from before there was this part are still
+            // replayed.
             Err(error) => of_json(&RunError { thrown: None, ..error.clone() }),
         };
         let timeless = |call: &CallRecord| CallRecord { ms: 0.0, ..call.clone() };

@@ -1,7 +1,7 @@
 //! What the host of a run says that its script finds: functions, plain values, a prelude, names.
 //!
-//! Each script runs in this process and in a process of its own, and is repeated from its recording:
-//! all of these must be one and the same.
+//! Each script runs in this process and in a process of its own, and is repeated from its
+//! recording: all of these must be one and the same.
 
 mod ended;
 mod functions;
