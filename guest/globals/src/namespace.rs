@@ -354,11 +354,14 @@ fn trap_set(this: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsR
 
 /// The same by a descriptor. (target, key, descriptor)
 fn trap_define(this: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
-    let descriptor = arguments.get(2).and_then(JsValue::as_object);
-    let value = match descriptor {
-        Some(descriptor) => descriptor.get(js_string!("value"), context)?,
-        None => JsValue::undefined(),
+    let Some(descriptor) = arguments.get(2).and_then(JsValue::as_object) else {
+        return put_own(this, arguments, JsValue::undefined(), context);
     };
+    if descriptor.has_property(js_string!("get"), context)? || descriptor.has_property(js_string!("set"), context)? {
+        let hint = "give it a value or a function";
+        return Err(with_hint("a namespace cannot have a property with a getter or a setter", hint, context));
+    }
+    let value = descriptor.get(js_string!("value"), context)?;
     put_own(this, arguments, value, context)
 }
 

@@ -38,6 +38,13 @@ async fn a_prelude_adds_closures_to_namespaces_before_they_are_frozen() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_prelude_cannot_hide_a_getter_in_a_namespace() {
+    let prelude = "Object.defineProperty(host, 'now', { get() { return 1 } })";
+    let error = error(with(prelude, "host.now"), host(Vec::new())).await;
+    assert!(error.message.contains("a getter or a setter"), "{}", error.message);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn the_lines_of_a_prelude_are_not_counted() {
     let error = error(with(STEPS, "const a = 1\nthrow new Error('here')"), host(Vec::new())).await;
     assert_eq!((error.line, error.column), (Some(2), Some(7)));
