@@ -16,12 +16,15 @@ export function jarOf(options) {
   return shared;
 }
 
+/** So much longer may one call take than the run: its time-out is the one that is told. */
+const CALL_BEYOND_MS = 5_000;
+
 /**
  * Hosts have one time-out where belljar has three, and larger values than belljar's default; where
  * belljar's owner allows less, that is it. What the caller asks for is asked of belljar as it is.
  */
 export function limitsFor(jar, timeout, options, more = {}) {
-  const own = limitsOf({ timeout, compute: timeout, call: timeout, maxOutput: "1MiB", ...more });
+  const own = limitsOf({ timeout, compute: timeout, call: timeout + CALL_BEYOND_MS, maxOutput: "1MiB", ...more });
   return { ...atMost(own, jar.about.ceiling), ...limitsOf(options.limits) };
 }
 
