@@ -1,4 +1,4 @@
-# `scripts/package formula` fills in the version and the digests, and writes the result to dist.
+# `scripts/package sums` fills in the version and the digests, and writes the result to dist.
 class Belljar < Formula
   desc "Runs model-written code under glass, over any number of MCP servers"
   homepage "https://github.com/belljar/belljar"

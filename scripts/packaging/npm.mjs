@@ -1,6 +1,6 @@
-// The two packages of npm that a platform needs: `belljar` (the client and the command, the same for
-// every platform), and the one with this platform's program, of which npm installs the one that
-// fits. Nothing runs while they are installed.
+// The packages of npm: `npm.mjs client` makes `belljar` (the client and the command, the same for
+// every platform), and `npm.mjs program` the one with a platform's program, of which npm installs the
+// one that fits. Nothing runs while they are installed.
 
 import { execFileSync } from "node:child_process";
 import { chmodSync, copyFileSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -9,7 +9,8 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 
 const option = { type: "string" };
-const { values } = parseArgs({ options: { version: option, target: option, program: option, stage: option, to: option } });
+const options = { version: option, target: option, program: option, stage: option, to: option };
+const { values, positionals } = parseArgs({ options, allowPositionals: true });
 const repository = fileURLToPath(new URL("../..", import.meta.url));
 const platforms = JSON.parse(readFileSync(join(repository, "packages/platforms.json"), "utf8"));
 const platform = platforms.find(({ target }) => target === values.target);
@@ -74,5 +75,5 @@ function program() {
   pack(folder);
 }
 
-client();
-program();
+const made = { client, program };
+made[positionals[0]]();

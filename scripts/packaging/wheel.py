@@ -1,7 +1,8 @@
 """The wheel of PyPI: the Python client and the program of one platform.
 
-It has the files that maturin makes for a package with `bindings = "bin"`, around a program that is
-built already, so that all packages of a platform have the same one.
+The program is built already, so that all packages of a platform have the same one: a wheel with a
+script in it, which no build backend of Python makes of a file. What pyproject.toml names is for
+working on the client.
 """
 
 from __future__ import annotations
