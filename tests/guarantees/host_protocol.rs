@@ -179,7 +179,7 @@ fn the_owners_rules_hold_for_belljars_own_tools() {
 fn what_the_configuration_limits_is_the_most_and_the_rest_may_be_raised() {
     let terminal = with_demo("[limits]\ntimeout = '5s'\n");
     let (mut host, hello) = Host::greeted(&terminal, &CONFIG);
-    assert_eq!(hello["limits"]["timeout"], "5s");
+    assert_eq!((&hello["limits"]["timeout"], &hello["ceiling"]), (&json!("5s"), &json!({ "timeout": "5s" })));
     let outcome = host.outcome(json!({ "code": "1", "limits": { "timeout": "6s" } }));
     assert_eq!(outcome["error"]["kind"], "usage");
     assert!(outcome["error"]["message"].as_str().is_some_and(|message| message.contains("at most 5s")), "{outcome:#}");

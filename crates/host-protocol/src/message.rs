@@ -32,6 +32,8 @@ pub(crate) struct Greet {
     pub(crate) protocol: u32,
     #[serde(default)]
     pub(crate) client: Option<ClientName>,
+    /// The limits that a run may not exceed: it may raise the others.
+    pub ceiling: LimitsPatch,
 }
 
 /// How a client calls itself. Nobody vouches for it.

@@ -46,7 +46,8 @@ const BOUNDS: JsonBounds = JsonBounds { bytes: 1000, depth: 10, values: 100 };
 
 impl Runner for Stub {
     fn hello(&self) -> Hello {
-        Hello { protocol: 1, version: "0".to_owned(), pid: 7, limits: LimitsPatch::default(), servers: Vec::new() }
+        let limits = LimitsPatch::default();
+        Hello { protocol: 1, version: "0".to_owned(), pid: 7, ceiling: limits.clone(), limits, servers: Vec::new() }
     }
 
     fn run(

@@ -43,6 +43,14 @@ impl HostAsker {
         }
     }
 
+    /// The limits that no run may exceed.
+    pub(super) fn ceiling(&self, setup: &Setup) -> LimitsPatch {
+        match self {
+            Self::Owner => configured(&setup.limits, &setup.set_limits),
+            Self::Principal { .. } => LimitsPatch::from(&setup.limits),
+        }
+    }
+
     /// The limits of a run that asks for these.
     ///
     /// # Errors
@@ -65,6 +73,15 @@ impl HostAsker {
             Self::Principal { name, .. } => Caller::default().of_principal(name),
         }
     }
+}
+
+/// The limits that the configuration sets, and no others.
+fn configured(limits: &Limits, set: &LimitsPatch) -> LimitsPatch {
+    let mut ceiling = LimitsPatch::default();
+    for spec in LimitSpec::ALL.iter().filter(|spec| (spec.is_set)(set)) {
+        (spec.set_in)(&mut ceiling, (spec.get)(limits));
+    }
+    ceiling
 }
 
 /// The limits that the owner's program asks for. It may raise those that the configuration leaves
@@ -99,5 +116,6 @@ mod tests {
         assert_eq!((wanted.timeout, wanted.max_calls), (Duration::from_secs(60), 50_000));
         let error = within_configured(&asked(61), &limits, &set).expect_err("above");
         assert!(error.to_string().contains("'timeout' may be at most 1m"), "{error}");
+        assert_eq!(configured(&limits, &set), set);
     }
 }

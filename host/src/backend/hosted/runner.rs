@@ -48,6 +48,7 @@ impl Runner for HostRunner {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             pid: std::process::id(),
             limits: LimitsPatch::from(&current.setup.limits),
+            ceiling: self.asker.ceiling(&current.setup),
             servers: current.setup.toolbox.upstream().names().map(str::to_owned).collect(),
         }
     }
