@@ -15,12 +15,10 @@ use parking_lot::Mutex;
 use serde::Serialize;
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
-use crate::outbox::{Outbox, Room};
-
-/// The longest error message of a function that is passed on.
-const MESSAGE_BYTES: usize = 64 << 10;
-/// The longest name of an error that is passed on.
-const NAME_BYTES: usize = 128;
+use crate::{
+    message::CallAnswer,
+    outbox::{Outbox, Room},
+};
 
 /// A run's way to the other end.
 #[derive(Debug, Clone)]
@@ -85,12 +83,11 @@ struct OpenCall {
     is_sent: bool,
 }
 
-/// An answer as it came.
+/// An answer as it came, and the room that it takes until its run has it.
 #[derive(Debug)]
-pub(crate) enum Given {
-    Value(Option<String>, OwnedSemaphorePermit),
-    Failed { message: String, name: Option<String> },
-    Malformed(String),
+pub(crate) struct Given {
+    answer: Result<Option<String>, CallFailure>,
+    room: OwnedSemaphorePermit,
 }
 
 /// A call that was begun. Dropping it before its answer has come calls it off.
@@ -250,19 +247,19 @@ pub(crate) fn call_of(id: &Id) -> Option<(u64, u64)> {
 }
 
 impl Given {
+    pub(crate) fn new(answer: CallAnswer<'_>, room: OwnedSemaphorePermit) -> Self {
+        let answer = match answer {
+            CallAnswer::Value(value) => Ok(value.map(|value| value.get().to_owned())),
+            CallAnswer::Failed { message, name } => Err(CallFailure::Failed { message, name }),
+            CallAnswer::Malformed(reason) => Err(CallFailure::Malformed(reason)),
+        };
+        Self { answer, room }
+    }
+
     fn within(self, bounds: JsonBounds) -> Result<Answer, CallFailure> {
-        match self {
-            Self::Value(value, held) => {
-                let value = value.map(|text| JsonText::parse(text, &bounds)).transpose();
-                let value = value.map_err(|error| CallFailure::Malformed(error.to_string()))?;
-                Ok(Answer { value, held: Held(held) })
-            }
-            Self::Failed { mut message, name } => {
-                message.truncate(message.floor_char_boundary(MESSAGE_BYTES));
-                Err(CallFailure::Failed { message, name: name.filter(|name| name.len() <= NAME_BYTES) })
-            }
-            Self::Malformed(reason) => Err(CallFailure::Malformed(reason)),
-        }
+        let value = self.answer?.map(|text| JsonText::parse(text, &bounds)).transpose();
+        let value = value.map_err(|error| CallFailure::Malformed(error.to_string()))?;
+        Ok(Answer { value, held: Held(self.room) })
     }
 }
 

@@ -4,12 +4,22 @@ use std::borrow::Cow;
 
 use belljar_json_rpc::{Error, Id, codes};
 use belljar_model::{Effect, JsonBounds, JsonError, JsonText, LimitsPatch};
-use serde::{Deserialize, Deserializer, Serialize, de::DeserializeOwned};
+use serde::{
+    Deserialize, Deserializer, Serialize,
+    de::{DeserializeOwned, IgnoredAny},
+};
 use serde_json::{Map, Value, value::RawValue};
 
 /// The version of the protocol. It changes when an old client could misunderstand a new belljar;
 /// new methods and members do not change it.
 pub const PROTOCOL: u32 = 1;
+
+/// The longest error message of a function that is passed on.
+const MESSAGE_BYTES: usize = 64 << 10;
+/// The longest name of an error that is passed on.
+const NAME_BYTES: usize = 128;
+/// The most that is said about a message that cannot be read: what is wrong may quote all of it.
+const REASON_BYTES: usize = 500;
 
 /// The answer to `hello`.
 #[derive(Debug, Clone, Serialize)]
@@ -22,6 +32,8 @@ pub struct Hello {
     pub pid: u32,
     /// The limits of a run that asks for none.
     pub limits: LimitsPatch,
+    /// The limits that a run may not exceed: it may raise the others.
+    pub ceiling: LimitsPatch,
     /// belljar's own servers, from its owner's configuration.
     pub servers: Vec<String>,
 }
@@ -32,8 +44,6 @@ pub(crate) struct Greet {
     pub(crate) protocol: u32,
     #[serde(default)]
     pub(crate) client: Option<ClientName>,
-    /// The limits that a run may not exceed: it may raise the others.
-    pub ceiling: LimitsPatch,
 }
 
 /// How a client calls itself. Nobody vouches for it.
@@ -198,8 +208,8 @@ pub(crate) enum CallAnswer<'line> {
 struct Parts<'line> {
     #[serde(borrow)]
     jsonrpc: Cow<'line, str>,
-    #[serde(default)]
-    id: Option<Id>,
+    #[serde(default, deserialize_with = "present_id")]
+    id: Option<Option<Id>>,
     #[serde(borrow, default)]
     method: Option<Cow<'line, str>>,
     #[serde(borrow, default)]
@@ -236,22 +246,35 @@ fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de Raw
     <&RawValue>::deserialize(deserializer).map(Some)
 }
 
+/// The same of an id.
+fn present_id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<Id>>, D::Error> {
+    Option::deserialize(deserializer).map(Some)
+}
+
 impl<'line> Incoming<'line> {
     /// Reads a message.
     ///
     /// # Errors
     /// [`codes::PARSE`] and [`codes::INVALID_REQUEST`]
     pub(crate) fn parse(line: &'line str) -> Result<Self, Error> {
-        let parts: Parts<'_> = serde_json::from_str(line).map_err(|error| {
+        let parts: Parts<'_> = object(line).map_err(|error| {
             let code = if error.is_data() { codes::INVALID_REQUEST } else { codes::PARSE };
-            Error::new(code, format!("this is not a message: {error}"))
+            Error::new(code, format!("this is not a message: {}", reason(&error)))
                 .with_hint("a message is {\"jsonrpc\": \"2.0\", …} on one line; docs/HOST_PROTOCOL.md lists them")
         })?;
         if parts.jsonrpc != "2.0" {
             return Err(Error::new(codes::INVALID_REQUEST, "\"jsonrpc\" must be \"2.0\""));
         }
-        parts.id.as_ref().map_or(Ok(()), Id::check)?;
         let Parts { id, method, params, result, error, .. } = parts;
+        let id = match id {
+            None => None,
+            Some(Some(id)) => Some(id),
+            // A request that nobody could answer.
+            Some(None) => {
+                return Err(Error::new(codes::INVALID_REQUEST, "an id is an integer or a text, and not null"));
+            }
+        };
+        id.as_ref().map_or(Ok(()), Id::check)?;
         match (method, id) {
             (Some(method), Some(id)) => Ok(Self::Request { id, method, params }),
             (Some(method), None) => Ok(Self::Notification { method, params }),
@@ -264,17 +287,30 @@ impl<'line> Incoming<'line> {
 impl<'line> CallAnswer<'line> {
     fn of(result: Option<&'line RawValue>, error: Option<&'line RawValue>) -> Self {
         match (result, error) {
-            (Some(result), None) => match serde_json::from_str::<CallResult<'line>>(result.get()) {
+            (Some(result), None) => match object::<CallResult<'line>>(result.get()) {
                 Ok(result) => Self::Value(result.value),
-                Err(error) => Self::Malformed(format!("its result is not {{\"value\": …}}: {error}")),
+                Err(error) => Self::Malformed(format!("its result is not {{\"value\": …}}: {}", reason(&error))),
             },
-            (None, Some(error)) => match serde_json::from_str::<CallFault>(error.get()) {
+            (None, Some(error)) => match object::<CallFault>(error.get()) {
                 Ok(CallFault { message, data }) => {
-                    Self::Failed { message, name: data.and_then(|data| data.name).filter(|name| !name.is_empty()) }
+                    let name = data.and_then(|data| data.name);
+                    let name = name.filter(|name| (1..=NAME_BYTES).contains(&name.len()));
+                    Self::Failed { message: cut(message, MESSAGE_BYTES), name }
                 }
-                Err(error) => Self::Malformed(format!("its error is not {{\"code\", \"message\"}}: {error}")),
+                Err(error) => {
+                    Self::Malformed(format!("its error is not {{\"code\", \"message\"}}: {}", reason(&error)))
+                }
             },
             _ => Self::Malformed("it has neither a result nor an error, or both".to_owned()),
+        }
+    }
+
+    /// What is kept of it until its run takes it.
+    pub(crate) fn bytes(&self) -> usize {
+        match self {
+            Self::Value(value) => value.map_or(0, |value| value.get().len()),
+            Self::Failed { message, name } => message.len() + name.as_ref().map_or(0, String::len),
+            Self::Malformed(reason) => reason.len(),
         }
     }
 }
@@ -290,7 +326,28 @@ pub(crate) fn params<T: DeserializeOwned>(method: &str, params: Option<&RawValue
     // Some become trees, which must be bounded before they are built.
     let text = JsonText::parse(text.to_owned(), &JsonBounds::with_bytes(belljar_json_rpc::MAX_LINE_BYTES))
         .map_err(|error: JsonError| wrong(error.to_string()))?;
-    serde_json::from_str(text.as_str()).map_err(|error| wrong(error.to_string()))
+    object(text.as_str()).map_err(|error| wrong(reason(&error)))
+}
+
+/// Reads an object. serde would also accept an array of the members' values.
+fn object<'text, T: Deserialize<'text>>(text: &'text str) -> Result<T, serde_json::Error> {
+    if !text.trim_start().starts_with('{') {
+        serde_json::from_str::<IgnoredAny>(text)?;
+        return Err(serde::de::Error::custom("it is not an object"));
+    }
+    serde_json::from_str(text)
+}
+
+/// What is wrong with a message, without all that it quotes of it.
+fn reason(error: &serde_json::Error) -> String {
+    cut(error.to_string(), REASON_BYTES)
+}
+
+/// The beginning of a text, which keeps no memory of its end.
+fn cut(mut text: String, bytes: usize) -> String {
+    text.truncate(text.floor_char_boundary(bytes));
+    text.shrink_to_fit();
+    text
 }
 
 #[cfg(test)]
@@ -320,6 +377,8 @@ mod tests {
             r#"{"jsonrpc":"2.0","id":"c1"}"#,
             r#"{"jsonrpc":"2.0","id":"c1","result":3}"#,
             r#"{"jsonrpc":"2.0","id":"c1","result":null}"#,
+            r#"{"jsonrpc":"2.0","id":"c1","result":[3]}"#,
+            r#"{"jsonrpc":"2.0","id":"c1","error":["no"]}"#,
             r#"{"jsonrpc":"2.0","id":"c1","result":{},"error":{"code":1,"message":"no"}}"#,
             r#"{"jsonrpc":"2.0","id":"c1","error":"no"}"#,
         ] {
@@ -335,6 +394,8 @@ mod tests {
         for line in [
             "[]",
             "{}",
+            r#"["2.0",1,"hello"]"#,
+            r#"{"jsonrpc":"2.0","id":null,"method":"hello"}"#,
             r#"{"jsonrpc":"2.0"}"#,
             r#"{"jsonrpc":"1.0","id":1,"method":"hello"}"#,
             r#"{"jsonrpc":"2.0","id":1.5,"method":"hello"}"#,
@@ -364,6 +425,7 @@ mod tests {
         for wrong in [
             "{}",
             "[]",
+            r#"["1"]"#,
             r#"{"code":1}"#,
             r#"{"code":"1","timeout":3}"#,
             r#"{"code":"1","limits":{"timeout":"soon"}}"#,

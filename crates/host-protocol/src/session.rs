@@ -148,7 +148,8 @@ impl Session {
                     Some(response(None, &Err(Error::new(codes::TOO_LONG, message).with_hint(hint))))
                 }
                 Ok(Some(Line::NoText)) => {
-                    Some(response(None, &Err(Error::new(codes::PARSE, "a message is not UTF-8"))))
+                    let message = "a message is not text: send UTF-8, and over a WebSocket text frames";
+                    Some(response(None, &Err(Error::new(codes::PARSE, message))))
                 }
                 Ok(None) | Err(_) => return Ok(()),
             };
@@ -183,18 +184,10 @@ impl Session {
     async fn hand_over(&self, id: &Id, answer: CallAnswer<'_>) {
         let Some((run, call)) = call_of(id) else { return };
         let Some(waiting) = self.runs.state(run).and_then(|state| state.take(call)) else { return };
-        let given = match answer {
-            CallAnswer::Value(value) => {
-                let bytes = value.map_or(0, |value| value.get().len()).min(self.limits.answer_bytes);
-                let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
-                let Ok(room) = self.answers.clone().acquire_many_owned(bytes).await else { return };
-                Given::Value(value.map(|value| value.get().to_owned()), room)
-            }
-            CallAnswer::Failed { message, name } => Given::Failed { message, name },
-            CallAnswer::Malformed(reason) => Given::Malformed(reason),
-        };
+        let bytes = u32::try_from(answer.bytes().min(self.limits.answer_bytes)).unwrap_or(u32::MAX);
+        let Ok(room) = self.answers.clone().acquire_many_owned(bytes).await else { return };
         // Its call may have ended meanwhile.
-        let _ = waiting.send(given);
+        let _ = waiting.send(Given::new(answer, room));
     }
 
     /// Handles a notification. An unknown or invalid one is ignored, as JSON-RPC requires.
@@ -267,12 +260,18 @@ impl Session {
             let answer = AssertUnwindSafe(run).catch_unwind().await.unwrap_or_else(|_| {
                 Err(Error::new(codes::INTERNAL, "the run failed inside belljar; its stderr says more"))
             });
-            // Calls are called off before the answer, and the id is free before the client can
-            // know.
+            // Calls are called off before the answer.
             state.end();
+            let text = response(Some(&id), &answer);
+            drop(answer);
+            // The run counts until its answer is among what waits to be written: who does not read
+            // begins no more. Its id is free before the client can know.
+            let room = outbox.room_for(&text).await;
             runs.remove(&id);
-            // A client that is gone cannot be told.
-            let _ = outbox.send(response(Some(&id), &answer)).await;
+            if let Ok(room) = room {
+                // A client that is gone cannot be told.
+                let _ = outbox.send_in(room, text);
+            }
         });
     }
 }
@@ -281,12 +280,12 @@ impl Runs {
     fn has_room(&self, id: &Id, bytes: usize, limits: &SessionLimits) -> Result<(), Error> {
         let open = self.open.lock();
         if open.by_id.contains_key(id) {
-            return Err(Error::new(codes::INVALID_REQUEST, "a run with this id is still going on"));
+            return Err(Error::new(codes::INVALID_REQUEST, "a run with this id is still running"));
         }
         let (runs, bytes) = (open.by_id.len(), open.bytes.saturating_add(bytes));
         if runs >= limits.runs || bytes > limits.run_bytes {
             let message = format!(
-                "this client has {runs} runs going on; the limits are {} runs, and {} bytes of their requests",
+                "{runs} runs of this client are running; the limits are {} runs, and {} bytes of their requests",
                 limits.runs, limits.run_bytes
             );
             return Err(Error::new(codes::BUSY, message).with_hint("wait for an answer, and send again"));

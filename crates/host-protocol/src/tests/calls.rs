@@ -71,6 +71,37 @@ async fn an_answer_that_is_too_large_or_too_deep_fails_its_call_alone() {
 }
 
 #[tokio::test]
+async fn a_failure_is_cut_and_what_is_no_answer_is_not_quoted_whole() {
+    let mut client = Client::greeted().await;
+    client.run(1, "calls 4").await;
+    let calls = client.some(4).await;
+    let long = "é".repeat(500_000);
+    let answers = [
+        json!({ "error": { "code": 1, "message": long, "data": { "name": long } } }),
+        json!({ "result": long }),
+        json!({ "error": long }),
+        json!({ "result": { "value": 3 } }),
+    ];
+    for (call, answer) in calls.iter().zip(&answers) {
+        client.answer(call, answer).await;
+    }
+    let told = client.next().await["result"].take();
+    assert_eq!(told[0], json!({ "message": "é".repeat(32 << 10), "name": null }));
+    for malformed in [&told[1], &told[2]] {
+        let reason = malformed["malformed"].as_str().expect("a reason");
+        assert!(reason.len() < 1000, "{} bytes", reason.len());
+    }
+    assert_eq!(told[3], 3);
+    // The same holds for what is no message at all.
+    client.send(&json!({ "jsonrpc": "2.0", "id": { "a": long }, "method": long }).to_string()).await;
+    let wrong = json!({ "code": "1", "value": long });
+    client.send(&json!({ "jsonrpc": "2.0", "id": 2, "method": "run", "params": wrong }).to_string()).await;
+    for refused in client.some(2).await {
+        assert!(refused.to_string().len() < 1000, "{refused}");
+    }
+}
+
+#[tokio::test]
 async fn an_answer_to_nothing_and_a_second_answer_are_ignored() {
     let mut client = Client::greeted().await;
     client.run(1, "calls 2").await;

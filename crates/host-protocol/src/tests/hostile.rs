@@ -1,5 +1,7 @@
 //! A client that sends anything, reads nothing, or does too much.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
 use super::support::{Client, Event};
@@ -43,6 +45,44 @@ async fn there_are_so_many_runs_and_the_next_is_told_to_wait() {
     client.run(5000, "hang").await;
     let refused = client.next().await;
     assert_eq!((&refused["id"], &refused["error"]["code"]), (&json!(5000), &json!(codes::BUSY)));
+}
+
+// The clock goes on only when nobody can do anything.
+#[tokio::test(start_paused = true)]
+async fn runs_whose_answers_nobody_reads_count_until_they_are_written() {
+    let mut client = Client::greeted().await;
+    // What waits to be written takes some 160 of the answers.
+    let flood = async {
+        for id in 0..3_000 {
+            client.run(id, "large 100000").await;
+        }
+    };
+    // Those that are refused are told so, which nobody reads either.
+    let stopped = tokio::time::timeout(Duration::from_secs(3), flood).await;
+    assert!(stopped.is_err(), "the session read on");
+}
+
+// The clock goes on only when nobody can do anything.
+#[tokio::test(start_paused = true)]
+async fn failures_that_no_run_takes_are_bounded_as_values_are() {
+    let mut client = Client::greeted().await;
+    client.run(1, "busy 1100").await;
+    let mut calls = client.some(1100).await;
+    let failure = json!({ "error": { "code": 1, "message": "x".repeat(64 << 10) } });
+    let last = calls.split_off(1000);
+    for call in &calls {
+        client.answer(call, &failure).await;
+    }
+    client.run(2, "other").await;
+    assert_eq!(client.next().await["id"], 2, "there is room for a thousand");
+    let flood = async {
+        for call in &last {
+            client.answer(call, &failure).await;
+        }
+        client.run(3, "other").await;
+        client.next().await
+    };
+    assert!(tokio::time::timeout(Duration::from_secs(3), flood).await.is_err(), "the session read on");
 }
 
 #[tokio::test]

@@ -28,8 +28,9 @@ pub(crate) enum Event {
 }
 
 /// The code of a run says what it does: `calls N` makes calls of `f` together and answers with what
-/// came of them, `leave` ends with a call under way, `wait` until it is cancelled, `hang` for ever,
-/// `logs N` logs, `panic` panics.
+/// came of them, `busy N` makes calls and takes no answer, `leave` ends with a call under way, `wait`
+/// until it is cancelled, `hang` for ever, `large N` answers with N bytes, `logs N` logs, `panic`
+/// panics.
 pub(crate) struct Stub {
     events: mpsc::UnboundedSender<Event>,
 }
@@ -72,6 +73,13 @@ impl Runner for Stub {
                     };
                     Value::Array(join_all((0..number).map(call)).await)
                 }
+                "busy" => {
+                    let call = |at: u64| host.call(&target, &JsonText::from_value(&json!([at])), BOUNDS);
+                    let _calls: Vec<_> = (0..number).map(call).collect();
+                    cancelled.cancelled().await;
+                    json!("cancelled")
+                }
+                "large" => json!("x".repeat(usize::try_from(number).unwrap_or(0))),
                 "leave" => {
                     let mut call = Box::pin(host.call(&target, &JsonText::from_value(&json!([])), BOUNDS));
                     assert!(call.as_mut().now_or_never().is_none());
