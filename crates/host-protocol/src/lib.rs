@@ -13,6 +13,8 @@
 #![warn(missing_docs)]
 
 mod carrier;
+#[cfg(any(test, fuzzing))]
+pub mod fuzzing;
 mod host_calls;
 mod message;
 mod outbox;
