@@ -192,6 +192,17 @@ fn a_signal_ends_it_and_what_runs_is_answered() {
     for signal in ["-INT", "-TERM"] {
         let (mut host, _) = Host::greeted(&Terminal::new(), &[]);
         host.send(
+#[test]
+fn a_run_has_so_many_functions_in_all_its_namespaces_together() {
+    let (mut host, _) = Host::greeted(&Terminal::new(), &[]);
+    let tools: Vec<Value> = (0..5_000).map(|at| json!({ "name": format!("f{at}") })).collect();
+    let namespaces = json!([{ "name": "a", "tools": tools }, { "name": "b", "tools": tools }]);
+    let refused = host.run(json!({ "code": "1", "namespaces": namespaces, "functions": [{ "name": "f" }] }));
+    assert_eq!(refused["error"]["code"], -32602, "{refused}");
+    assert!(refused["error"]["message"].as_str().is_some_and(|message| message.contains("10001")), "{refused}");
+    assert_eq!(host.outcome(json!({ "code": "1" }))["value"], 1);
+}
+
             json!({ "id": 1, "method": "run", "params": { "code": "await f()", "functions": [{ "name": "f" }] } }),
         );
         let call = host.next();

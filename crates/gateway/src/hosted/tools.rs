@@ -5,7 +5,7 @@ use std::{collections::HashMap, sync::Arc, time::Duration};
 use belljar_catalog::{Names, ServerCatalog, namespaces};
 use belljar_model::{Effect, EffectRules, JsonText, ToolDefinition, ToolPath};
 use belljar_sandbox::{
-    AnswerRoom, AnswerStyle, CallError, CallStyle, Directory, Function, GrantedTool, NameError, Namespace,
+    AnswerRoom, AnswerStyle, CallError, CallStyle, Directory, Function, GrantedTool, MAX_NAMES, NameError, Namespace,
     check_globals, check_properties,
 };
 use futures::{FutureExt as _, future::BoxFuture};
@@ -80,6 +80,14 @@ pub enum HostToolsError {
         /// What is wrong.
         error: NameError,
     },
+    /// There are too many functions.
+    #[error(
+        "there are {count} functions in all namespaces together; the limit is {MAX_NAMES}: offer only what the run needs"
+    )]
+    TooMany {
+        /// How many there are.
+        count: usize,
+    },
 }
 
 /// A program's functions, and what scripts see of them.
@@ -101,13 +109,17 @@ impl HostTools {
     /// The functions of these namespaces, and global ones with their styles.
     ///
     /// # Errors
-    /// [`HostToolsError`]: a name that a script could not use, or that is taken.
+    /// [`HostToolsError`]: a name that a script could not use, or that is taken, or too many.
     pub fn new(
         offered: Vec<HostNamespace>,
         functions: Vec<(HostTool, CallStyle)>,
         builtins: bool,
         toolbox: &Toolbox,
     ) -> Result<Self, HostToolsError> {
+        let count = offered.iter().map(|namespace| namespace.tools.len()).sum::<usize>() + functions.len();
+        if count > MAX_NAMES {
+            return Err(HostToolsError::TooMany { count });
+        }
         let names = offered.iter().map(|namespace| namespace.name.as_str());
         check_globals(names.chain(functions.iter().map(|(tool, _)| tool.definition.name.as_str())), builtins)?;
         for namespace in &offered {

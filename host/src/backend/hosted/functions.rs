@@ -3,11 +3,15 @@
 use std::sync::Arc;
 
 use belljar_gateway::{HostAnswer, HostFunctions, HostNamespace, HostTool, HostTools, HostToolsError, Toolbox};
-use belljar_host_protocol::{self as protocol, Answer, CallFailure, HostFunction, HostRun, Style, Target};
+use belljar_host_protocol::{
+    self as protocol, Answer, CallFailure, Error, HostFunction, HostRun, Style, Target, codes,
+};
 use belljar_model::{Effect, JsonBounds, JsonText, Limits, ToolDefinition};
 use belljar_sandbox::{CallError, CallStyle};
 use futures::{FutureExt as _, future::BoxFuture};
-use parking_lot::Mutex;
+use tokio::{sync::Mutex, task::spawn_blocking};
+
+use super::runner::wrong;
 
 /// What a program offers.
 #[derive(PartialEq)]
@@ -19,18 +23,25 @@ pub(super) struct Offer {
 
 /// What was made of the last offer: most programs offer the same to each run.
 #[derive(Default)]
-pub(super) struct LastOffer(Mutex<Option<(Arc<Offer>, Arc<HostTools>)>>);
+pub(super) struct LastOffer(Arc<Mutex<Option<(Offer, Arc<HostTools>)>>>);
 
 impl LastOffer {
-    /// The functions that an offer has.
-    pub(super) fn tools(&self, offer: Offer, toolbox: &Toolbox) -> Result<Arc<HostTools>, HostToolsError> {
-        let last = self.0.lock().clone();
-        if let Some((_, tools)) = last.filter(|(known, _)| **known == offer) {
-            return Ok(tools);
+    /// The functions that an offer has. Those of a large one take a while, which no other task of
+    /// the thread waits for; a connection has one made at a time.
+    pub(super) async fn tools(&self, offer: Offer, toolbox: &Arc<Toolbox>) -> Result<Arc<HostTools>, Error> {
+        let mut last = self.0.clone().lock_owned().await;
+        if let Some((_, tools)) = last.as_ref().filter(|(known, _)| *known == offer) {
+            return Ok(tools.clone());
         }
-        let tools = Arc::new(offer.tools(toolbox)?);
-        *self.0.lock() = Some((Arc::new(offer), tools.clone()));
-        Ok(tools)
+        let toolbox = toolbox.clone();
+        // It has the lock until it is done, even if nobody waits for it any more.
+        let made = spawn_blocking(move || {
+            let tools = Arc::new(offer.tools(&toolbox)?);
+            *last = Some((offer, tools.clone()));
+            Ok::<_, HostToolsError>(tools)
+        });
+        let made = made.await.map_err(|_| Error::new(codes::INTERNAL, "belljar failed to read the functions"))?;
+        made.map_err(|error| wrong(&error))
     }
 }
 

@@ -93,7 +93,8 @@ impl HostedRequest {
         let RunRequest { code, prelude, limits, builtins, namespaces, functions, belljar, stream, value } = request;
         let Self { generation, asker, last, connection, host, client } = self;
         let (setup, toolbox) = (&generation.setup, &generation.setup.toolbox);
-        let tools = last.tools(Offer { namespaces, functions, builtins }, toolbox).map_err(|error| wrong(&error))?;
+        let offer = Offer { namespaces, functions, builtins };
+        let tools = last.tools(offer, toolbox).await?;
         let own = own(toolbox, &belljar)?;
         own.check_beside(&tools, toolbox).map_err(|error| wrong(&error))?;
         let limits = match asker.limits(&limits, setup) {
@@ -138,6 +139,6 @@ fn told_logs(gateway: &Gateway, host: HostRun) -> Gateway {
     }))
 }
 
-fn wrong(error: &dyn std::error::Error) -> Error {
+pub(super) fn wrong(error: &dyn std::error::Error) -> Error {
     Error::new(codes::INVALID_PARAMS, format!("the parameters of 'run' are wrong: {error}"))
 }
