@@ -2,16 +2,17 @@
 //! the carriers that docs/HOST_PROTOCOL.md names.
 
 use std::{
-    io::{BufRead as _, BufReader, Read as _, Write as _},
+    io::{BufRead as _, BufReader, ErrorKind, Read as _, Write as _},
     net::TcpStream,
     process::{Child, ChildStdin, ChildStdout, Command, Stdio},
+    time::Duration,
 };
 
 use serde_json::{Value, json};
 
 use crate::{
     daemon::Shell,
-    http::Served,
+    http::{Served, token},
     real_servers::node,
     support::{Answer, Terminal, belljar, repository},
 };
@@ -88,6 +89,10 @@ fn with_demo(more: &str) -> Terminal {
     terminal.file("belljar.toml", format!("[servers.demo]\nbuiltin = 'demo'\n{more}"));
     terminal
 }
+
+/// The headers that ask for a WebSocket.
+const UPGRADE: &str = "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\
+    Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
 
 const CONFIG: [&str; 2] = ["--config", "belljar.toml"];
 
@@ -188,11 +193,6 @@ fn what_the_configuration_limits_is_the_most_and_the_rest_may_be_raised() {
 }
 
 #[test]
-fn a_signal_ends_it_and_what_runs_is_answered() {
-    for signal in ["-INT", "-TERM"] {
-        let (mut host, _) = Host::greeted(&Terminal::new(), &[]);
-        host.send(
-#[test]
 fn a_run_has_so_many_functions_in_all_its_namespaces_together() {
     let (mut host, _) = Host::greeted(&Terminal::new(), &[]);
     let tools: Vec<Value> = (0..5_000).map(|at| json!({ "name": format!("f{at}") })).collect();
@@ -203,6 +203,11 @@ fn a_run_has_so_many_functions_in_all_its_namespaces_together() {
     assert_eq!(host.outcome(json!({ "code": "1" }))["value"], 1);
 }
 
+#[test]
+fn a_signal_ends_it_and_what_runs_is_answered() {
+    for signal in ["-INT", "-TERM"] {
+        let (mut host, _) = Host::greeted(&Terminal::new(), &[]);
+        host.send(
             json!({ "id": 1, "method": "run", "params": { "code": "await f()", "functions": [{ "name": "f" }] } }),
         );
         let call = host.next();
@@ -217,21 +222,56 @@ fn a_run_has_so_many_functions_in_all_its_namespaces_together() {
 }
 
 #[test]
+fn a_websocket_ends_when_its_token_is_removed_or_rotated() {
+    for command in ["remove", "rotate"] {
+        let terminal = Terminal::new();
+        let other = token(&terminal, &["add", "other", "--scope", "run"]);
+        let served = Served::of(terminal, &[]);
+        let opened = |token: &str| {
+            let mut stream = TcpStream::connect(served.address).unwrap();
+            stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+            write!(
+                stream,
+                "GET /host HTTP/1.1\r\nHost: {}\r\n{UPGRADE}Authorization: Bearer {token}\r\n\r\n",
+                served.address
+            )
+            .unwrap();
+            let mut stream = BufReader::new(stream);
+            let mut line = String::new();
+            stream.read_line(&mut line).unwrap();
+            assert!(line.starts_with("HTTP/1.1 101 "), "{line}");
+            stream
+        };
+        let (mut stays, mut ends) = (opened(&served.token), opened(&other));
+        token(&served.terminal, &[command, "other"]);
+        // The rest of the head, and the frame that closes it.
+        ends.read_to_end(&mut Vec::new()).expect("it is ended");
+        let stays = stays.get_mut();
+        stays.set_nonblocking(true).unwrap();
+        let mut bytes = [0; 4096];
+        let mut read = stays.read(&mut bytes);
+        while matches!(read, Ok(1..)) {
+            read = stays.read(&mut bytes);
+        }
+        assert_eq!(read.expect_err("it is open").kind(), ErrorKind::WouldBlock, "{command}");
+    }
+}
+
+#[test]
 fn a_websocket_needs_a_token_a_name_and_a_page_that_are_allowed() {
     let served = Served::of(Terminal::new(), &[]);
     let host = format!("Host: {}\r\n", served.address);
-    let upgrade = "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
     let token = format!("Authorization: Bearer {}\r\n", served.token);
     let offered = format!("Sec-WebSocket-Protocol: belljar, bearer.{}\r\n", served.token);
     let wrong = "Sec-WebSocket-Protocol: belljar, bearer.wrong\r\n";
     let page = "Origin: https://elsewhere.example\r\n";
     for (headers, status) in [
-        (format!("{host}{upgrade}{token}"), "101"),
-        (format!("{host}{upgrade}{offered}"), "101"),
-        (format!("{host}{upgrade}"), "401"),
-        (format!("{host}{upgrade}{wrong}"), "401"),
-        (format!("{host}{upgrade}{token}{page}"), "403"),
-        (format!("Host: elsewhere.example\r\n{upgrade}{token}"), "403"),
+        (format!("{host}{UPGRADE}{token}"), "101"),
+        (format!("{host}{UPGRADE}{offered}"), "101"),
+        (format!("{host}{UPGRADE}"), "401"),
+        (format!("{host}{UPGRADE}{wrong}"), "401"),
+        (format!("{host}{UPGRADE}{token}{page}"), "403"),
+        (format!("Host: elsewhere.example\r\n{UPGRADE}{token}"), "403"),
         (format!("{host}{token}"), "426"),
     ] {
         let mut stream = TcpStream::connect(served.address).unwrap();

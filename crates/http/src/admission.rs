@@ -3,6 +3,7 @@
 use std::{
     collections::BTreeSet,
     sync::{Arc, atomic::AtomicU8},
+    time::Duration,
 };
 
 use rmcp::{RoleServer, service::RequestContext};
@@ -29,7 +30,10 @@ enum Origin {
     /// The owner, who made the token, or runs the server.
     Owner,
     /// The authorization server, which can issue a token with other scopes.
-    Issuer,
+    Issuer {
+        /// Until when this token is accepted, in Unix time.
+        until: Duration,
+    },
 }
 
 impl Principal {
@@ -38,9 +42,9 @@ impl Principal {
         Self { name: name.into(), scopes: Arc::new(scopes), origin: Origin::Owner }
     }
 
-    /// A subject of the authorization server.
-    pub(crate) fn of_issuer(name: &str, scopes: BTreeSet<Scope>) -> Self {
-        Self { origin: Origin::Issuer, ..Self::new(name, scopes) }
+    /// A subject of the authorization server, whose token is accepted until then, in Unix time.
+    pub(crate) fn of_issuer(name: &str, scopes: BTreeSet<Scope>, until: Duration) -> Self {
+        Self { origin: Origin::Issuer { until }, ..Self::new(name, scopes) }
     }
 
     /// The owner of the server.
@@ -61,7 +65,15 @@ impl Principal {
 
     /// Whether its token is one of the authorization server.
     pub(crate) fn is_of_issuer(&self) -> bool {
-        self.origin == Origin::Issuer
+        self.expires().is_some()
+    }
+
+    /// Until when its token is accepted, in Unix time, if the authorization server says so.
+    pub(crate) fn expires(&self) -> Option<Duration> {
+        match self.origin {
+            Origin::Owner => None,
+            Origin::Issuer { until } => Some(until),
+        }
     }
 
     pub(crate) fn shared_name(&self) -> &Arc<str> {

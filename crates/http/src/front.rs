@@ -37,6 +37,8 @@ use crate::{
     refusal::{challenged, full, internal, not_read, strange, unauthorized},
     sessions::{NoUse, Place, Sessions, Use},
     shares::Shares,
+    tokens::TokenDigest,
+    validity::Validity,
 };
 
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
@@ -178,6 +180,7 @@ impl<H: ServerHandler> Front<H> {
             headers.insert(header::AUTHORIZATION, token);
         }
         let principal = self.principal(client, request.headers()).await?;
+        let validity = self.validity(client, request.headers(), &principal);
         if !principal.may(Scope::RunReadOnly) {
             let message = format!("the token '{}' does not allow runs", principal.name());
             return Err(answer::refused(StatusCode::FORBIDDEN, &message));
@@ -186,8 +189,9 @@ impl<H: ServerHandler> Front<H> {
             let refusal = answer::refused(StatusCode::SERVICE_UNAVAILABLE, "the server is shutting down");
             return Err(answer::last(answer::later(refusal, LATER)));
         }
-        let ends = Ends { draining: self.draining.clone(), now: self.calling_off.clone() };
-        let opened = self.web_sockets.get().map(|all| all.open(&principal, &mut request, (self.flights.begin(), ends)));
+        let ends = Ends { draining: self.draining.clone(), now: self.calling_off.child_token() };
+        let held = (self.flights.begin(), ends, validity);
+        let opened = self.web_sockets.get().map(|all| all.open(&principal, &mut request, held));
         match opened {
             Some(Ok((answer, opening))) => Ok((answer, Some(opening))),
             Some(Err(none)) => Err(none.refusal()),
@@ -257,10 +261,7 @@ impl<H: ServerHandler> Front<H> {
                 Some(oauth) => unauthorized("a token is needed: 'Authorization: Bearer …'", &oauth.challenge(None)),
             });
         };
-        let bearer = only(headers, &header::AUTHORIZATION)
-            .and_then(|value| value.split_once(' '))
-            .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
-            .map(|(_, token)| token.trim());
+        let bearer = bearer(headers);
         let known = bearer.and_then(|token| self.tokens.borrow().principal(token));
         if let Some(principal) = known {
             return Ok(principal);
@@ -302,6 +303,24 @@ impl<H: ServerHandler> Front<H> {
             ),
         };
         Err(answer::last(refusal))
+    }
+
+    /// How long a principal may keep a connection by the token that it has shown.
+    fn validity(&self, client: Client, headers: &HeaderMap, principal: &Principal) -> Validity {
+        #[cfg(unix)]
+        if matches!(client, Client::Owner) {
+            return Validity::Always;
+        }
+        #[cfg(not(unix))]
+        let _ = client;
+        match principal.expires() {
+            Some(until) => Validity::Until(until),
+            None => Validity::Token {
+                digest: TokenDigest::of(bearer(headers).unwrap_or_default()),
+                principal: principal.clone(),
+                tokens: self.tokens.clone(),
+            },
+        }
     }
 
     /// Rejects a call for which a token of the authorization server lacks scopes, so that its
@@ -396,6 +415,14 @@ impl<H: ServerHandler> Front<H> {
             self.sessions.remove(id);
         }
     }
+}
+
+/// The token that a request shows.
+fn bearer(headers: &HeaderMap) -> Option<&str> {
+    only(headers, &header::AUTHORIZATION)
+        .and_then(|value| value.split_once(' '))
+        .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
+        .map(|(_, token)| token.trim())
 }
 
 fn without_sessions(headers: &HeaderMap) -> bool {

@@ -26,6 +26,7 @@ use crate::{
     admission::Flight,
     answer::{self, Answer},
     origin::only,
+    validity::Validity,
 };
 
 /// The subprotocol of the host protocol.
@@ -58,6 +59,7 @@ pub(crate) struct Opening {
     upgrade: OnUpgrade,
     runner: Arc<dyn Runner>,
     ends: Ends,
+    validity: Validity,
     /// The end of the server waits for it.
     _flight: Flight,
     _open: Open,
@@ -69,7 +71,7 @@ struct Open {
     principal: Arc<str>,
 }
 
-/// Why a request is no beginning of a WebSocket, or not now.
+/// Why a request does not open a WebSocket.
 pub(crate) enum NoWebSocket {
     /// It asks for something else.
     NotAsked,
@@ -89,13 +91,19 @@ impl WebSockets {
         &self,
         principal: &Principal,
         request: &mut Request<B>,
-        (flight, ends): (Flight, Ends),
+        (flight, ends, validity): (Flight, Ends, Validity),
     ) -> Result<(Answer, Opening), NoWebSocket> {
         let key = key(request.headers())?;
         let open = self.place(principal.shared_name()).ok_or(NoWebSocket::Full)?;
         let runner = (self.runners)(principal);
-        let opening =
-            Opening { upgrade: hyper::upgrade::on(&mut *request), runner, ends, _flight: flight, _open: open };
+        let opening = Opening {
+            upgrade: hyper::upgrade::on(&mut *request),
+            runner,
+            ends,
+            validity,
+            _flight: flight,
+            _open: open,
+        };
         let mut answer = answer::empty(StatusCode::SWITCHING_PROTOCOLS);
         let headers = answer.headers_mut();
         headers.insert(header::CONNECTION, HeaderValue::from_static("upgrade"));
@@ -183,7 +191,7 @@ fn key(headers: &HeaderMap) -> Result<HeaderValue, NoWebSocket> {
 impl Opening {
     /// Speaks the protocol, once the connection is a WebSocket, to its end.
     pub(crate) async fn serve(self) {
-        let Self { upgrade, runner, ends, _flight, _open } = self;
+        let Self { upgrade, runner, ends, validity, _flight, _open } = self;
         let upgraded = match upgrade.await {
             Ok(upgraded) => upgraded,
             Err(error) => return tracing::debug!("a connection did not become a WebSocket: {error}"),
@@ -193,7 +201,17 @@ impl Opening {
         config.max_frame_size = Some(MESSAGE_BYTES);
         let socket = WebSocketStream::from_raw_socket(TokioIo::new(upgraded), Role::Server, Some(config)).await;
         let (output, input) = socket.split();
-        belljar_host_protocol::serve(Frames(input), FrameSink(output), runner, LIMITS, &ends).await;
+        let now = ends.now.clone();
+        let invalid = async move {
+            validity.ended().await;
+            tracing::info!("a WebSocket is ended: its token is not valid any more");
+            now.cancel();
+            std::future::pending::<()>().await;
+        };
+        tokio::select! {
+            () = belljar_host_protocol::serve(Frames(input), FrameSink(output), runner, LIMITS, &ends) => {}
+            () = invalid => {}
+        }
     }
 }
 

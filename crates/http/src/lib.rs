@@ -38,6 +38,7 @@ mod tasks;
 #[cfg(test)]
 mod tests;
 mod tokens;
+mod validity;
 
 pub use admission::{Admission, Principal};
 pub use host::Runners;

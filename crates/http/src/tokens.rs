@@ -151,6 +151,16 @@ impl TryFrom<String> for Hash {
     }
 }
 
+/// What is kept of a token that a client shows, to check it again.
+#[derive(Debug, Clone)]
+pub(crate) struct TokenDigest([u8; 32]);
+
+impl TokenDigest {
+    pub(crate) fn of(shown: &str) -> Self {
+        Self(Sha256::digest(shown.as_bytes()).into())
+    }
+}
+
 /// The secret of a token, which is shown once.
 pub struct NewToken(String);
 
@@ -257,10 +267,14 @@ impl Tokens {
 
     /// The owner of this token. All are compared, each in constant time.
     pub fn principal(&self, shown: &str) -> Option<Principal> {
-        let shown: [u8; 32] = Sha256::digest(shown.as_bytes()).into();
+        self.principal_of(&TokenDigest::of(shown))
+    }
+
+    /// The owner of the token with this digest.
+    pub(crate) fn principal_of(&self, TokenDigest(shown): &TokenDigest) -> Option<Principal> {
         let mut found = None;
         for token in &self.tokens {
-            if bool::from(token.sha256.0.ct_eq(&shown)) {
+            if bool::from(token.sha256.0.ct_eq(shown)) {
                 found = Some(token);
             }
         }

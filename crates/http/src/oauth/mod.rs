@@ -191,7 +191,7 @@ impl ResourceServer {
         let claims = token.claims(&expected).map_err(Refusal::NotGood)?;
         let prefix = self.options.scope_prefix.as_str();
         let scopes = claims.scopes().filter_map(|scope| scope.strip_prefix(prefix)?.parse().ok()).collect();
-        Ok(Principal::of_issuer(&self.principal_of(claims.subject()), scopes))
+        Ok(Principal::of_issuer(&self.principal_of(claims.subject()), scopes, claims.until()))
     }
 
     /// A scope as tokens name it.

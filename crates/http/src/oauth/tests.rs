@@ -426,7 +426,8 @@ async fn clients_are_told_where_to_get_a_token_and_with_what_scopes() {
     assert_eq!(resource.challenge(None), format!("Bearer {place}, scope=\"bj:search bj:run\""));
     let expired = resource.challenge(Some(&Rejected::Expired));
     assert!(expired.starts_with("Bearer error=\"invalid_token\", error_description=\"the token has expired\", "));
-    let with = |scopes: &[Scope]| Principal::of_issuer("ann", BTreeSet::from_iter(scopes.iter().copied()));
+    let with =
+        |scopes: &[Scope]| Principal::of_issuer("ann", BTreeSet::from_iter(scopes.iter().copied()), Duration::MAX);
     let lacking = |scopes: &[Scope], tool| resource.lacking(&with(scopes), tool);
     assert_eq!(lacking(&[], None), Some(vec![Scope::Search, Scope::Run]));
     assert_eq!(lacking(&[Scope::Search], Some("execute_code")), Some(vec![Scope::Run]));

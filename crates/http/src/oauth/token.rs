@@ -193,6 +193,12 @@ impl Claims {
         &self.sub
     }
 
+    /// Until when the token is accepted, in Unix time.
+    pub(crate) fn until(&self) -> Duration {
+        // A time that is no duration is after all others: one before 1970 has been refused.
+        Duration::try_from_secs_f64(self.exp).map_or(Duration::MAX, |exp| exp.saturating_add(LEEWAY))
+    }
+
     /// The scopes, as the token names them.
     pub(crate) fn scopes(&self) -> impl Iterator<Item = &str> {
         let both = self.scope.iter().chain(&self.scp);
