@@ -127,7 +127,16 @@ impl HostRun {
         let run = self.0.clone();
         let begun = run.begin(target, arguments).ok_or(CallFailure::Gone);
         // Here, so that calls keep their order.
-        let begun = begun.and_then(|(begun, line, answer)| Ok((run.send_if_room(begun.number, line)?, begun, answer)));
+        let begun = begun.and_then(|(begun, line, answer)| match run.outbox.limit_of(&line) {
+            None => Ok((run.send_if_room(begun.number, line)?, begun, answer)),
+            Some(limit) => {
+                let message = format!(
+                    "the call was not made: it has {} bytes as a message, and the limit is {limit}; pass less at once",
+                    line.len()
+                );
+                Err(CallFailure::Failed { message, name: None })
+            }
+        });
         async move {
             let (left, begun, answer) = begun?;
             if let Some(line) = left {

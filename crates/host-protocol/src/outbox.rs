@@ -17,6 +17,7 @@ pub(crate) struct Outbox {
     queue: mpsc::UnboundedSender<Message>,
     room: Arc<Semaphore>,
     most: usize,
+    longest: usize,
 }
 
 /// What an [`Outbox`] sends.
@@ -37,10 +38,11 @@ pub(crate) struct Room(#[expect(dead_code, reason = "it is there to be dropped")
 #[derive(Debug)]
 pub(crate) struct Closed;
 
-/// An outbox in which so many bytes may wait, and what it sends.
-pub(crate) fn outbox(most: usize) -> (Outbox, Queue) {
+/// An outbox in which so many bytes may wait, whose messages have at most `longest`, and what it
+/// sends.
+pub(crate) fn outbox(most: usize, longest: usize) -> (Outbox, Queue) {
     let (sender, receiver) = mpsc::unbounded_channel();
-    (Outbox { queue: sender, room: Arc::new(Semaphore::new(most)), most }, Queue(receiver))
+    (Outbox { queue: sender, room: Arc::new(Semaphore::new(most)), most, longest }, Queue(receiver))
 }
 
 impl Outbox {
@@ -71,6 +73,11 @@ impl Outbox {
     /// Room for a message, if there is some now.
     pub(crate) fn room_now(&self, text: &str) -> Option<Room> {
         self.room.clone().try_acquire_many_owned(self.size(text)).ok().map(Room)
+    }
+
+    /// The most bytes of a message, if this one has more: the other end could not read it.
+    pub(crate) fn limit_of(&self, text: &str) -> Option<usize> {
+        (text.len() > self.longest).then_some(self.longest)
     }
 
     /// Sends nothing any more.

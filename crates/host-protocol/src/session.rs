@@ -37,12 +37,20 @@ pub struct SessionLimits {
     pub answer_bytes: usize,
     /// Bytes that wait to be written.
     pub waiting_bytes: usize,
+    /// Bytes of a message that is written.
+    pub message_bytes: usize,
 }
 
 /// For a connection that its process has for itself.
 impl Default for SessionLimits {
     fn default() -> Self {
-        Self { runs: 1_024, run_bytes: 64 << 20, answer_bytes: 64 << 20, waiting_bytes: MAX_LINE_BYTES }
+        Self {
+            runs: 1_024,
+            run_bytes: 64 << 20,
+            answer_bytes: 64 << 20,
+            waiting_bytes: MAX_LINE_BYTES,
+            message_bytes: MAX_LINE_BYTES,
+        }
     }
 }
 
@@ -67,7 +75,7 @@ pub async fn serve<R: Source, W: Sink + 'static>(
     limits: SessionLimits,
     ends: &Ends,
 ) {
-    let (outbox, queue) = outbox(limits.waiting_bytes);
+    let (outbox, queue) = outbox(limits.waiting_bytes, limits.message_bytes);
     let mut writing = AbortOnDropHandle::new(tokio::spawn(async move { queue.write_to(&mut sink).await }));
     let runs = Arc::new(Runs::default());
     let mut session = Session {
@@ -240,7 +248,7 @@ impl Session {
             return Err(Error::new(codes::PROTOCOL, message).with_hint("use a client and a belljar that fit together"));
         }
         self.is_greeted = true;
-        self.client = client.map(|ClientName { name }| name.into());
+        self.client = client.map(|ClientName { name }| shortened(&name).into());
         json(&self.runner.hello())
     }
 
@@ -262,8 +270,14 @@ impl Session {
             });
             // Calls are called off before the answer.
             state.end();
-            let text = response(Some(&id), &answer);
+            let mut text = response(Some(&id), &answer);
             drop(answer);
+            if let Some(limit) = outbox.limit_of(&text) {
+                let message = format!("the outcome has {} bytes as a message; the limit is {limit}", text.len());
+                let error = Error::new(codes::TOO_LONG, message)
+                    .with_hint("the script has run; return and log less, or pass data to a function in parts");
+                text = response(Some(&id), &Err(error));
+            }
             // The run counts until its answer is among what waits to be written: who does not read
             // begins no more. Its id is free before the client can know.
             let room = outbox.room_for(&text).await;

@@ -42,8 +42,13 @@ const CONNECTIONS: usize = 64;
 /// Those of one principal.
 const CONNECTIONS_OF_PRINCIPAL: usize = 16;
 /// What is held for one of them.
-const LIMITS: SessionLimits =
-    SessionLimits { runs: 256, run_bytes: MESSAGE_BYTES, answer_bytes: MESSAGE_BYTES, waiting_bytes: 4 << 20 };
+const LIMITS: SessionLimits = SessionLimits {
+    runs: 256,
+    run_bytes: MESSAGE_BYTES,
+    answer_bytes: MESSAGE_BYTES,
+    waiting_bytes: 4 << 20,
+    message_bytes: MESSAGE_BYTES,
+};
 
 /// Makes what does the runs of a principal's connection.
 pub type Runners = Arc<dyn Fn(&Principal) -> Arc<dyn Runner> + Send + Sync>;

@@ -47,6 +47,22 @@ async fn there_are_so_many_runs_and_the_next_is_told_to_wait() {
     assert_eq!((&refused["id"], &refused["error"]["code"]), (&json!(5000), &json!(codes::BUSY)));
 }
 
+#[tokio::test]
+async fn what_the_other_end_could_not_read_fails_its_run_or_call_alone() {
+    let mut client = Client::greeted().await;
+    client.run(1, "wait").await;
+    client.run(2, "large 17000000").await;
+    let refused = client.next().await;
+    assert_eq!((&refused["id"], &refused["error"]["code"]), (&json!(2), &json!(codes::TOO_LONG)));
+    client.run(3, "shout 17000000").await;
+    let told = client.next().await["result"].take();
+    assert!(told["message"].as_str().is_some_and(|message| message.contains("the limit is 16777216")), "{told}");
+    client.run(4, "large 16000000").await;
+    assert_eq!(client.next().await["result"].as_str().map(str::len), Some(16_000_000));
+    client.send(r#"{"jsonrpc":"2.0","method":"cancel","params":{"id":1}}"#).await;
+    assert_eq!(client.next().await["result"], "cancelled");
+}
+
 // The clock goes on only when nobody can do anything.
 #[tokio::test(start_paused = true)]
 async fn runs_whose_answers_nobody_reads_count_until_they_are_written() {

@@ -29,7 +29,8 @@ pub(crate) enum Event {
 
 /// The code of a run says what it does: `calls N` makes calls of `f` together and answers with what
 /// came of them, `busy N` makes calls and takes no answer, `leave` ends with a call under way, `wait`
-/// until it is cancelled, `hang` for ever, `large N` answers with N bytes, `logs N` logs, `panic`
+/// until it is cancelled, `hang` for ever, `large N` answers with N bytes, `logs N` logs, `shout N` makes a
+/// call with N bytes, `panic`
 /// panics.
 pub(crate) struct Stub {
     events: mpsc::UnboundedSender<Event>,
@@ -78,6 +79,10 @@ impl Runner for Stub {
                     let _calls: Vec<_> = (0..number).map(call).collect();
                     cancelled.cancelled().await;
                     json!("cancelled")
+                }
+                "shout" => {
+                    let argument = "x".repeat(usize::try_from(number).unwrap_or(0));
+                    told(host.call(&target, &JsonText::from_value(&json!([argument])), BOUNDS).await)
                 }
                 "large" => json!("x".repeat(usize::try_from(number).unwrap_or(0))),
                 "leave" => {
