@@ -3,16 +3,22 @@
 //! Who may connect, and from where, is decided as for any other request. The token of a page, which
 //! cannot set headers of a WebSocket, may be offered as a subprotocol.
 
-use std::{io, sync::Arc};
+use std::{io, sync::Arc, time::Duration};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use belljar_host_protocol::{Ends, Line, Runner, SessionLimits, Sink, Source};
+use bytes::Bytes;
 use futures::{SinkExt as _, StreamExt as _, stream::SplitSink, stream::SplitStream};
 use http::{HeaderMap, HeaderName, HeaderValue, Request, StatusCode, header};
-use hyper::upgrade::{OnUpgrade, Upgraded};
+use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::TokioIo;
 use parking_lot::Mutex;
 use ring::digest::{SHA1_FOR_LEGACY_USE_ONLY, digest};
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    sync::Mutex as AsyncMutex,
+    time::timeout,
+};
 use tokio_tungstenite::{
     WebSocketStream,
     tungstenite::{
@@ -49,6 +55,9 @@ const LIMITS: SessionLimits = SessionLimits {
     waiting_bytes: 4 << 20,
     message_bytes: MESSAGE_BYTES,
 };
+
+/// After so long without a frame a client is asked whether it is there, and has as long to answer.
+const SILENCE: Duration = Duration::from_secs(60);
 
 /// Makes what does the runs of a principal's connection.
 pub type Runners = Arc<dyn Fn(&Principal) -> Arc<dyn Runner> + Send + Sync>;
@@ -182,7 +191,10 @@ fn key(headers: &HeaderMap) -> Result<HeaderValue, NoWebSocket> {
         values.flat_map(|value| value.split(',')).any(|value| value.trim().eq_ignore_ascii_case(wanted))
     };
     let key = only(headers, &header::SEC_WEBSOCKET_KEY);
-    let (true, true, Some(key)) = (says(&header::CONNECTION, "upgrade"), says(&header::UPGRADE, "websocket"), key)
+    // 16 random bytes, which nobody looks at.
+    let is_key = |key: &&str| STANDARD.decode(key).is_ok_and(|bytes| bytes.len() == 16);
+    let (true, true, Some(key)) =
+        (says(&header::CONNECTION, "upgrade"), says(&header::UPGRADE, "websocket"), key.filter(is_key))
     else {
         return Err(NoWebSocket::NotAsked);
     };
@@ -206,6 +218,8 @@ impl Opening {
         config.max_frame_size = Some(MESSAGE_BYTES);
         let socket = WebSocketStream::from_raw_socket(TokioIo::new(upgraded), Role::Server, Some(config)).await;
         let (output, input) = socket.split();
+        let output = Arc::new(AsyncMutex::new(output));
+        let frames = Frames { input, output: output.clone() };
         let now = ends.now.clone();
         let invalid = async move {
             validity.ended().await;
@@ -214,21 +228,41 @@ impl Opening {
             std::future::pending::<()>().await;
         };
         tokio::select! {
-            () = belljar_host_protocol::serve(Frames(input), FrameSink(output), runner, LIMITS, &ends) => {}
+            () = belljar_host_protocol::serve(frames, FrameSink(output), runner, LIMITS, &ends) => {}
             () = invalid => {}
         }
     }
 }
 
-type Socket = WebSocketStream<TokioIo<Upgraded>>;
+/// What writes frames: messages, and the question whether the client is there.
+type Output<S> = Arc<AsyncMutex<SplitSink<WebSocketStream<S>, Message>>>;
 
 /// The frames of a client.
-struct Frames(SplitStream<Socket>);
+struct Frames<S> {
+    input: SplitStream<WebSocketStream<S>>,
+    output: Output<S>,
+}
 
-impl Source for Frames {
+impl<S: AsyncRead + AsyncWrite + Unpin + Send> Frames<S> {
+    /// The next frame, or `None` at the end, and when the client is silent and does not answer: a
+    /// machine that is gone says nothing any more, and would keep its place.
+    async fn frame(&mut self) -> Option<Result<Message, Error>> {
+        if let Ok(frame) = timeout(SILENCE, self.input.next()).await {
+            return frame;
+        }
+        let output = self.output.clone();
+        let asked_and_answered = async {
+            output.lock().await.send(Message::Ping(Bytes::new())).await.ok()?;
+            self.input.next().await
+        };
+        timeout(SILENCE, asked_and_answered).await.ok().flatten()
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin + Send> Source for Frames<S> {
     async fn next(&mut self) -> io::Result<Option<Line>> {
         loop {
-            match self.0.next().await {
+            match self.frame().await {
                 None | Some(Ok(Message::Close(_)) | Err(Error::ConnectionClosed)) => return Ok(None),
                 Some(Ok(Message::Text(text))) => return Ok(Some(Line::Text(text.as_str().to_owned()))),
                 Some(Ok(Message::Binary(_))) => return Ok(Some(Line::NoText)),
@@ -241,24 +275,45 @@ impl Source for Frames {
 }
 
 /// Frames to a client.
-struct FrameSink(SplitSink<Socket, Message>);
+struct FrameSink<S>(Output<S>);
 
-impl Sink for FrameSink {
+impl<S: AsyncRead + AsyncWrite + Unpin + Send> Sink for FrameSink<S> {
     async fn write(&mut self, messages: &[String]) -> io::Result<()> {
+        let mut output = self.0.lock().await;
         for message in messages {
-            self.0.feed(Message::text(message.as_str())).await.map_err(io::Error::other)?;
+            output.feed(Message::text(message.as_str())).await.map_err(io::Error::other)?;
         }
-        self.0.flush().await.map_err(io::Error::other)
+        output.flush().await.map_err(io::Error::other)
     }
 
     async fn close(&mut self) -> io::Result<()> {
-        self.0.close().await.map_err(io::Error::other)
+        self.0.lock().await.close().await.map_err(io::Error::other)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    // The clock goes on only when nobody can do anything.
+    #[tokio::test(start_paused = true)]
+    async fn a_client_that_is_silent_is_asked_and_given_up_if_it_does_not_answer() {
+        for answers in [true, false] {
+            let (ours, theirs) = tokio::io::duplex(1 << 10);
+            let server = WebSocketStream::from_raw_socket(ours, Role::Server, None).await;
+            let mut client = WebSocketStream::from_raw_socket(theirs, Role::Client, None).await;
+            let (output, input) = server.split();
+            let mut frames = Frames { input, output: Arc::new(AsyncMutex::new(output)) };
+            let reading = tokio::spawn(async move { frames.next().await });
+            if answers {
+                // The library answers a ping when it is read.
+                assert!(matches!(client.next().await, Some(Ok(Message::Ping(_)))));
+                client.send(Message::text("here")).await.expect("it reads");
+            }
+            let line = reading.await.expect("no panic").expect("no error");
+            assert_eq!(line.is_some(), answers);
+        }
+    }
 
     #[test]
     fn the_key_is_answered_as_in_the_example_of_the_standard() {
@@ -269,6 +324,9 @@ mod tests {
         assert!(matches!(key(&headers), Err(NoWebSocket::Version)));
         headers.insert(header::SEC_WEBSOCKET_VERSION, HeaderValue::from_static("13"));
         assert!(key(&headers).is_ok_and(|key| key == "s3pPLMBiTxaQ9kYGzzhZRbK+xOo="));
+        headers.insert(header::SEC_WEBSOCKET_KEY, HeaderValue::from_static("x"));
+        assert!(matches!(key(&headers), Err(NoWebSocket::NotAsked)));
+        headers.insert(header::SEC_WEBSOCKET_KEY, HeaderValue::from_static("dGhlIHNhbXBsZSBub25jZQ=="));
         headers.remove(header::UPGRADE);
         assert!(matches!(key(&headers), Err(NoWebSocket::NotAsked)));
     }
