@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs belljar from a release: `curl -fsSL …/install.sh | sh`, or with `sh -s -- --version 0.1.0`.
-# It fetches the archive of this platform, checks its SHA-256, and writes the program to
+# Installs belljar from a release: `curl -fsSL …/install.sh | sh`, or with `sh -s -- --version
+# 0.1.0`. It fetches the archive of this platform, checks its SHA-256, and writes the program to
 # ~/.local/bin (--to DIR). It changes nothing else and needs no rights of its own.
 set -eu
 

@@ -46,8 +46,8 @@ fn the_package_of_the_interpreter_has_all_of_its_sources() {
     assert_eq!(sources.symmetric_difference(&committed).collect::<Vec<_>>(), Vec::<&String>::new());
 }
 
-/// crates.io takes a crate whose dependencies it has: each is named with a version, and nothing that
-/// is not published is among them. (What only tests need is left out of a package.)
+/// crates.io takes a crate whose dependencies it has: each is named with a version, and nothing
+/// that is not published is among them. (What only tests need is left out of a package.)
 #[test]
 fn every_crate_that_is_published_depends_on_published_versions() {
     let metadata = output(cargo().args(["metadata", "--locked", "--offline", "--no-deps", "--format-version", "1"]));

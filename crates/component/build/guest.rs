@@ -44,8 +44,8 @@ pub(crate) fn component() -> PathBuf {
     target_directory.join(TARGET).join(&profile).join("belljar_guest.wasm")
 }
 
-/// The folder that has `guest` and `wit`: the repository, or what a package of this crate carries of
-/// it.
+/// The folder that has `guest` and `wit`: the repository, or what a package of this crate carries
+/// of it.
 fn sources() -> PathBuf {
     let manifest = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets CARGO_MANIFEST_DIR"));
     let repository = manifest.join("../..");

@@ -27,11 +27,10 @@ pub(crate) enum Event {
     Dropped,
 }
 
-/// The code of a run says what it does: `calls N` makes calls of `f` together and answers with what
-/// came of them, `busy N` makes calls and takes no answer, `leave` ends with a call under way, `wait`
-/// until it is cancelled, `hang` for ever, `large N` answers with N bytes, `logs N` logs, `shout N` makes a
-/// call with N bytes, `panic`
-/// panics.
+/// The code of a run says what it does: `calls N` makes calls of `f` together and answers with
+/// what came of them, `busy N` makes calls and takes no answer, `leave` ends with a call under
+/// way, `wait` until it is cancelled, `hang` for ever, `large N` answers with N bytes, `logs N`
+/// logs, `shout N` makes a call with N bytes, `panic` panics.
 pub(crate) struct Stub {
     events: mpsc::UnboundedSender<Event>,
 }
