@@ -143,7 +143,11 @@ class Run:
             arguments = decode(params.get("arguments"), self._undefined)
             value = await self._invoke(call, arguments)
             body = '"result":{}' if value is UNDEFINED else f'"result":{{"value":{encode(value)}}}'
-        except Exception as fault:
+        except (asyncio.CancelledError, GeneratorExit):
+            # The call is cancelled, or its loop is closed.
+            raise
+        except BaseException as fault:
+            # Also `SystemExit` and `KeyboardInterrupt`, which would end the loop with all its tasks.
             body = _as_error(fault)
         finally:
             self._tasks.pop(id, None)
@@ -248,7 +252,9 @@ def _is_async(function: Callable[..., Any]) -> bool:
     )
 
 
-def _as_error(fault: Exception) -> str:
+def _as_error(fault: BaseException) -> str:
+    if not isinstance(fault, Exception):
+        fault = ToolError(f"the tool raised {type(fault).__name__}: {fault}".removesuffix(": "))
     name = fault.name if isinstance(fault, ToolError) else type(fault).__name__
     message = str(fault) or type(fault).__name__
     return error_body(message[:_MAX_MESSAGE], name)
