@@ -291,6 +291,11 @@ async def test_provider_applies_default_limits_unless_the_owner_allows_less(
         with pytest.raises(ToolError, match=r"(?i)100\s?ms"):
             await BelljarSandbox(jar).run("for (;;);")
         assert await BelljarSandbox(jar).run("return 1 + 2") == 3
+    settings.write_text("[limits]\ntimeout = '5s'\n")
+    async with Belljar(arguments=["--config", str(settings)]) as jar:
+        # Its other defaults hold nevertheless.
+        with pytest.raises(ToolError, match="the limit is 1048576"):
+            await BelljarSandbox(jar).run("return 'x'.repeat(3 << 20)")
 
 
 def test_code_mode_max_tool_calls_default_is_50(sandbox: BelljarSandbox) -> None:

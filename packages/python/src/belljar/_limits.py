@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from datetime import timedelta
-from typing import TypeAlias, TypedDict
+from typing import Final, TypeAlias, TypedDict, cast
 
 Duration: TypeAlias = "str | timedelta"
 """`"30s"`, `"500ms"`, `"1m 30s"`, or a `timedelta`."""
@@ -47,5 +48,42 @@ def declare(limits: Limits | Mapping[str, object]) -> dict[str, object]:
     }
 
 
+def at_most(limits: Limits | Mapping[str, object], ceiling: Mapping[str, object]) -> Limits:
+    """The limits that nobody asked for, no larger than belljar's owner allows."""
+    declared = declare(limits)
+    smaller = {
+        name: ceiling[name]
+        for name, value in declared.items()
+        if name in ceiling and _amount(value) > _amount(ceiling[name])
+    }
+    return cast("Limits", declared | smaller)
+
+
+_UNITS: Final[dict[str, float]] = {
+    "us": 1e-6,
+    "ms": 1e-3,
+    "s": 1,
+    "m": 60,
+    "h": 3600,
+    "d": 86400,
+    "KB": 1e3,
+    "MB": 1e6,
+    "GB": 1e9,
+    "KiB": 1 << 10,
+    "MiB": 1 << 20,
+    "GiB": 1 << 30,
+}
+
+
+def _amount(value: object) -> float:
+    """`"1m 30s"` in seconds, `"64MiB"` in bytes, and a number as it is."""
+    if isinstance(value, (int, float)):
+        return value
+    parts = re.findall(r"([\d.]+)\s*([A-Za-z]*)", str(value))
+    return sum(float(count) * _UNITS.get(unit, 1) for count, unit in parts)
+
+
 def _text(duration: timedelta) -> str:
+    if duration < timedelta(0):
+        raise ValueError(f"a limit cannot be negative: {duration!r}")
     return f"{duration // timedelta(microseconds=1)}us"

@@ -17,7 +17,7 @@ from fastmcp.tools.base import Tool
 
 from ._client import Belljar
 from ._code_tool import report
-from ._limits import Limits
+from ._limits import Limits, at_most
 from ._outcome import Outcome
 from ._shield import joined
 from ._tools import TopLevel
@@ -44,7 +44,7 @@ class BelljarSandbox:
     """FastMCP's `SandboxProvider`, in belljar's jar.
 
     The process starts with the first script, and serves all servers that share `jar`. Without
-    `limits`, a script has `DEFAULT_LIMITS`, or belljar's own where its owner allows less.
+    `limits`, a script has `DEFAULT_LIMITS`, or as much of them as belljar's owner allows.
     """
 
     def __init__(
@@ -84,13 +84,11 @@ class BelljarSandbox:
         return outcome.value
 
     async def _run(self, code: str, **options: Any) -> Outcome:
-        if self.limits is not None:
-            return await self.jar.run(code, limits=self.limits, **options)
-        outcome = await self.jar.run(code, limits=DEFAULT_LIMITS, **options)
-        if outcome.error is not None and outcome.error.kind == "usage":
-            # More than the owner of belljar allows: nothing was run.
-            outcome = await self.jar.run(code, **options)
-        return outcome
+        limits = self.limits
+        if limits is None:
+            ceiling = (await self.jar.start()).get("ceiling") or {}
+            limits = at_most(DEFAULT_LIMITS, ceiling)
+        return await self.jar.run(code, limits=limits, **options)
 
 
 class BelljarCodeMode(CodeMode):
