@@ -23,6 +23,11 @@ def run() -> Any:
     return json.loads(sys.stdin.readline())["id"]
 
 
+def succeed(id: Any) -> None:
+    outcome = {"ok": True, "value": 1, "logs": [], "calls": [], "usage": {}, "error": None}
+    send({"id": id, "result": outcome})
+
+
 how = sys.argv[2]
 if how == "no-greeting":
     print("cannot read the settings", file=sys.stderr)
@@ -63,6 +68,15 @@ elif how == "closes-stdout":
     os.close(1)
 elif how == "busy":
     send({"id": id, "error": {"code": -32000, "message": "too many runs"}})
+elif how == "ending":
+    send({"id": id, "error": {"code": -32001, "message": "belljar is ending"}})
+elif how == "too-long":
+    send({"id": id, "error": {"code": -32003, "message": "the outcome is above 16 MiB"}})
+    succeed(run())
+elif how == "loses-logs":
+    send({"method": "log", "params": {"run": id, "level": "log", "text": "a"}})
+    send({"method": "log", "params": {"run": id, "level": "log", "text": "d", "lost": 2}})
+    succeed(id)
 elif how == "strangers":
     # What this client does not know, or knows no more, does no harm.
     send({"method": "news", "params": {}})

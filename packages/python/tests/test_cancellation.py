@@ -36,10 +36,8 @@ async def test_cancelling_the_task_ends_the_run_and_its_calls(jar: Belljar) -> N
     with pytest.raises(asyncio.CancelledError):
         await task
     assert ended.is_set()
-    # The run is over there too: nothing comes of it while another one runs.
-    seen = len(lines)
-    await jar.run("await new Promise((r) => setTimeout(r, 50))")
-    assert len(lines) == seen
+    _assert_that_nothing_runs(jar)
+    assert lines
 
 
 async def test_a_script_that_only_computes_ends_when_its_task_does(jar: Belljar) -> None:
@@ -51,12 +49,13 @@ async def test_a_script_that_only_computes_ends_when_its_task_does(jar: Belljar)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    assert (await jar.run("return 1")).unwrap() == 1
+    _assert_that_nothing_runs(jar)
 
 
 async def test_a_timeout_of_asyncio_ends_the_run(jar: Belljar) -> None:
     with pytest.raises(asyncio.TimeoutError):
         await asyncio.wait_for(jar.run("await new Promise((r) => setTimeout(r, 9000))"), 0.1)
+    _assert_that_nothing_runs(jar)
 
 
 # belljar waits for calls that a script has left behind when it returns or throws, so what ends the
@@ -203,3 +202,9 @@ def test_ctrl_c_ends_a_run_of_the_sync_client(sync_jar: SyncBelljar) -> None:
         sync_jar.run("await forever()", functions={"forever": forever})
     assert ended.is_set()
     assert sync_jar.run("return 1").unwrap() == 1
+
+
+def _assert_that_nothing_runs(jar: Belljar) -> None:
+    """belljar has answered every run: until then the connection knows whom to tell."""
+    connection = jar._launcher.ready()
+    assert connection is not None and not connection._sinks

@@ -22,7 +22,10 @@ from belljar import (
     Belljar,
     BinaryNotFound,
     BusyError,
+    ClosedError,
     ConnectionLost,
+    Log,
+    OutcomeTooLong,
     RunCancelled,
     StartError,
     SyncBelljar,
@@ -111,9 +114,24 @@ async def test_an_answer_that_is_no_outcome_is_an_error_of_its_run(misbehaving: 
 
 
 async def test_a_busy_belljar_is_an_exception_of_its_own(misbehaving: str) -> None:
-    async with Belljar(misbehaving, arguments=["busy"]) as jar:
-        with pytest.raises(BusyError, match="too many runs"):
+    for how, why in (("busy", "too many runs"), ("ending", "belljar is ending")):
+        async with Belljar(misbehaving, arguments=[how]) as jar:
+            with pytest.raises(BusyError, match=why):
+                await jar.run("x")
+
+
+async def test_an_outcome_that_no_line_can_hold_fails_its_run_alone(misbehaving: str) -> None:
+    async with Belljar(misbehaving, arguments=["too-long"]) as jar:
+        with pytest.raises(OutcomeTooLong, match="above 16 MiB"):
             await jar.run("x")
+        assert (await jar.run("x")).unwrap() == 1
+
+
+async def test_on_log_is_told_how_many_lines_were_left_out(misbehaving: str) -> None:
+    seen: list[Log] = []
+    async with Belljar(misbehaving, arguments=["loses-logs"]) as jar:
+        await jar.run("x", on_log=seen.append)
+    assert seen == [Log("log", "a"), Log("log", "d", lost=2)]
 
 
 async def test_messages_that_nobody_waits_for_do_no_harm(misbehaving: str) -> None:
@@ -159,9 +177,24 @@ async def test_closing_ends_the_runs_under_way_and_joins_their_calls() -> None:
     with pytest.raises(RunCancelled):
         (await run).unwrap()
     assert ended.is_set()
-    # A closed client is as one that was not started.
-    assert (await other.run("return 1")).unwrap() == 1
+    # And it stays closed.
+    with pytest.raises(ClosedError):
+        await other.run("return 1")
     await other.close()
+
+
+def test_a_closed_client_takes_no_more_runs() -> None:
+    async def use() -> None:
+        async with Belljar() as jar:
+            assert (await jar.run("return 1")).unwrap() == 1
+        with pytest.raises(ClosedError, match="was closed"):
+            await jar.run("return 1")
+
+    asyncio.run(use())
+    with SyncBelljar() as sync:
+        assert sync.run("return 1").unwrap() == 1
+    with pytest.raises(ClosedError):
+        sync.run("return 1")
 
 
 async def test_the_real_process_comes_again_after_it_was_killed() -> None:

@@ -300,6 +300,9 @@ async def test_limits_and_faults_have_exceptions_of_their_own(
     with pytest.raises(exception) as raised:
         outcome.unwrap()
     assert raised.value.kind == kind
+    if limits:
+        limit = outcome.error.limit
+        assert limit is not None and limit.name in limits and limit.unit
     assert isinstance(raised.value, TimeoutError) == (kind in ("timeout", "fuel"))
 
 
@@ -405,6 +408,47 @@ async def test_wrong_requests_are_exceptions_and_run_nothing(jar: Belljar) -> No
     assert raised.value.code == -32602
     with pytest.raises(TypeError, match="'f' is a int"):
         await jar.run("return 1", tools={"api": {"f": 3}})  # type: ignore[dict-item]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "why"),
+    [
+        ({"tools": {"f": len}}, "the namespace 'f' is a builtin.*functions="),
+        ({"tools": {"api": [len]}}, "the namespace 'api' is a list.*a dict such as"),
+        ({"tools": [len]}, "tools is a list.*a dict such as"),
+        ({"functions": [len]}, "functions is a list.*a dict such as"),
+        ({"functions": len}, "functions is a builtin"),
+        ({"belljar": "fs"}, r"belljar= is a list of servers, or True: \['fs'\]"),
+    ],
+)
+async def test_what_is_not_a_dict_of_functions_is_told_of(
+    jar: Belljar, wrong: Any, why: str
+) -> None:
+    with pytest.raises(TypeError, match=why):
+        await jar.run("return 1", **wrong)
+
+
+async def test_a_limit_is_not_negative(jar: Belljar) -> None:
+    with pytest.raises(ValueError, match="cannot be negative"):
+        await jar.run("return 1", limits={"timeout": datetime.timedelta(seconds=-1)})
+
+
+async def test_a_tool_that_ends_its_program_fails_its_call_alone(jar: Belljar) -> None:
+    async def on_loop(how: str) -> None:
+        raise {"exit": SystemExit(3), "interrupt": KeyboardInterrupt()}[how]
+
+    def in_thread(how: str) -> None:
+        raise {"exit": SystemExit(3), "interrupt": KeyboardInterrupt()}[how]
+
+    outcome = await jar.run(
+        "const out = []; for (const f of [on_loop, in_thread]) for (const how of ['exit', 'interrupt'])"
+        " await f({ how }).catch((e) => out.push([e.name, e.message])); return out",
+        functions={"on_loop": on_loop, "in_thread": in_thread},
+    )
+    assert outcome.unwrap() == 2 * [
+        ["ToolError", "the tool raised SystemExit: 3"],
+        ["ToolError", "the tool raised KeyboardInterrupt"],
+    ]
 
 
 async def test_the_greeting_says_what_the_program_is(jar: Belljar) -> None:

@@ -95,7 +95,7 @@ async def test_what_the_table_says_comes_of_a_run(jar: Belljar, case: dict[str, 
         run["code"],
         tools=tools,
         functions=functions,
-        servers=run.get("belljar", False),
+        belljar=run.get("belljar", False),
         undefined=undefined,
         **same,
     )

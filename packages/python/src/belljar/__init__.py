@@ -15,8 +15,10 @@ from ._errors import (
     BelljarError,
     BinaryNotFound,
     BusyError,
+    ClosedError,
     ConnectionLost,
     LimitReached,
+    OutcomeTooLong,
     RequestError,
     RunCancelled,
     RunError,
@@ -28,7 +30,7 @@ from ._errors import (
     ToolFailed,
 )
 from ._limits import Limits
-from ._outcome import CallRecord, Failure, Log, Outcome, Usage
+from ._outcome import CallRecord, Failure, LimitUse, Log, Outcome, Usage
 from ._run import is_cancelled
 from ._sync import SyncBelljar
 from ._tools import Namespace, Tool, TopLevel
@@ -41,13 +43,16 @@ __all__ = [
     "BinaryNotFound",
     "BusyError",
     "CallRecord",
+    "ClosedError",
     "ConnectionLost",
     "Failure",
     "LimitReached",
+    "LimitUse",
     "Limits",
     "Log",
     "Namespace",
     "Outcome",
+    "OutcomeTooLong",
     "RequestError",
     "RunCancelled",
     "RunError",

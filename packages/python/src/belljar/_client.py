@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from ._binary import find_binary
 from ._connection import Connection
-from ._errors import ConnectionLost
+from ._errors import ClosedError, ConnectionLost
 from ._limits import Limits
 from ._limits import declare as declare_limits
 from ._outcome import Log, Outcome, read_outcome
@@ -70,7 +70,8 @@ class Belljar:
     async def close(self) -> None:
         """Ends the process, and waits for it. Runs under way are cancelled.
 
-        Their outcome says so, and where it cannot be had, they raise `ConnectionLost`.
+        Their outcome says so, and where it cannot be had, they raise `ConnectionLost`. Later runs
+        raise `ClosedError`.
         """
         await asyncio.to_thread(self._launcher.close)
 
@@ -82,7 +83,7 @@ class Belljar:
         functions: Functions | None = None,
         prelude: str | None = None,
         builtins: bool = True,
-        servers: Sequence[str] | bool = False,
+        belljar: Sequence[str] | bool = False,
         limits: Limits | None = None,
         on_log: Callable[[Log], object] | None = None,
         undefined: Any = None,
@@ -94,15 +95,16 @@ class Belljar:
         - `prelude`: JavaScript that runs first and is not counted in line numbers. It can add to
           namespaces.
         - `builtins=False`: without belljar's own global `tools`, so that the name is free.
-        - `servers`: which of the MCP servers in belljar's configuration the script may call
-          (`"fs"`, `"github.list_issues"`), or all of them.
+        - `belljar`: which of belljar's own tools the script may call too, by server
+          (`["fs", "github.list_issues"]`), or `True` for all of them.
         - `on_log`: is called with each line of `console`, while the script runs.
         - `undefined`: what stands for `undefined` in what comes from the script.
 
         Cancelling the task that awaits this ends the run. Calls that the script has under way when
         the run ends are cancelled and awaited.
 
-        Raises `ConnectionLost` where the process dies, and `RequestError` for wrong parameters.
+        Raises `ConnectionLost` where the process dies, `RequestError` for wrong parameters, and
+        `ClosedError` once the client is closed.
         """
         offer = Offer(tools, functions)
         params: dict[str, Any] = {"code": code, "value": "extended"}
@@ -114,15 +116,18 @@ class Belljar:
             params["prelude"] = prelude
         if not builtins:
             params["builtins"] = False
-        if servers:
-            params["belljar"] = True if servers is True else list(servers)
+        if belljar:
+            if isinstance(belljar, str):
+                raise TypeError(f"belljar= is a list of servers, or True: [{belljar!r}]")
+            params["belljar"] = True if belljar is True else list(belljar)
         if on_log is not None:
             params["stream"] = ["logs"]
         if bounds := declare_limits({**self._limits, **(limits or {})}):
             params["limits"] = bounds
         text = json.dumps(params, ensure_ascii=False)
+        connection = await self._connection()
         executor = self._launcher.executor
-        run = Run(await self._connection(), offer, executor, on_log, undefined)
+        run = Run(connection, offer, executor, on_log, undefined)
         try:
             run.begin(text)
         except ConnectionLost:
@@ -153,6 +158,7 @@ class _Launcher:
         self._env = env
         self._cwd = None if cwd is None else os.fspath(cwd)
         self._held = _Held()
+        self._is_closed = False
         self._reset()
         # Whoever drops a client without closing it leaves no process behind.
         weakref.finalize(self, _Held.let_go, self._held)
@@ -178,6 +184,8 @@ class _Launcher:
     def connect(self) -> Connection:
         """The process, which is started where it does not run. Takes a while: not on a loop."""
         with self._lock:
+            if self._is_closed:
+                raise ClosedError("this client was closed: make another one")
             ready = self.ready()
             if ready is not None:
                 return ready
@@ -188,8 +196,9 @@ class _Launcher:
             return connection
 
     def close(self) -> None:
-        """Ends the process."""
+        """Ends the process, for good."""
         with self._lock:
+            self._is_closed = True
             connection, self._held.connection = self._held.connection, None
             executor, self._executor = self._executor, None
         if connection is not None:

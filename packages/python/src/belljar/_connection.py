@@ -17,7 +17,14 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, Protocol
 
-from ._errors import BelljarError, BusyError, ConnectionLost, RequestError, StartError
+from ._errors import (
+    BelljarError,
+    BusyError,
+    ConnectionLost,
+    OutcomeTooLong,
+    RequestError,
+    StartError,
+)
 from ._values import to_bytes
 
 PROTOCOL: Final = 1
@@ -27,7 +34,9 @@ START_TIMEOUT: Final = 60.0
 """Seconds until the process has to have answered the first request."""
 CLOSE_TIMEOUT: Final = 5.0
 """Seconds that the process has to end by itself when its stdin is closed."""
-BUSY: Final = -32000
+BUSY: Final = (-32000, -32001)
+"""Too many runs; or belljar is ending, and the next run starts another."""
+TOO_LONG: Final = -32003
 
 _CHUNK: Final = 256 << 10
 _ID: Final = (int, str, type(None))
@@ -418,10 +427,13 @@ def _write_some(fd: int, data: memoryview) -> int:
         return 0
 
 
-def _refusal(error: dict[str, Any]) -> RequestError:
+def _refusal(error: dict[str, Any]) -> BelljarError:
     code = error.get("code")
-    kind = BusyError if code == BUSY else RequestError
-    return kind(str(error.get("message", "")), code if isinstance(code, int) else 0)
+    message = str(error.get("message", ""))
+    if code == TOO_LONG:
+        return OutcomeTooLong(message)
+    kind = BusyError if code in BUSY else RequestError
+    return kind(message, code if isinstance(code, int) else 0)
 
 
 def error_body(message: str, name: str | None = None) -> str:

@@ -32,6 +32,17 @@ class ConnectionLost(BelljarError):
     """
 
 
+class ClosedError(BelljarError):
+    """The client was closed, and runs nothing any more."""
+
+
+class OutcomeTooLong(BelljarError):
+    """The run has ended, and its outcome is longer than a message of belljar can be.
+
+    The tools that it called did their work. A smaller `max_output` tells the script instead.
+    """
+
+
 class RequestError(BelljarError):
     """belljar refused the request: its parameters are wrong. Nothing was run."""
 
@@ -41,7 +52,7 @@ class RequestError(BelljarError):
 
 
 class BusyError(RequestError):
-    """belljar has as many runs as it takes. The same request can succeed later."""
+    """belljar has as many runs as it takes, or is ending. The same request can succeed later."""
 
 
 class ToolError(Exception):

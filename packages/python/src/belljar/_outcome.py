@@ -9,7 +9,7 @@ from typing import Any, TypedDict, cast
 from ._errors import run_error
 from ._values import decode
 
-__all__ = ["CallRecord", "Failure", "Log", "Outcome", "Usage"]
+__all__ = ["CallRecord", "Failure", "LimitUse", "Log", "Outcome", "Usage"]
 
 
 class Usage(TypedDict, total=False):
@@ -37,6 +37,20 @@ class Log:
 
     level: str
     text: str
+    lost: int = 0
+    """Of what `on_log` gets: how many lines before this one were left out, because it was too slow.
+
+    The outcome has them."""
+
+
+@dataclass(frozen=True)
+class LimitUse:
+    """The limit that ended a run, by belljar's name, and what was used of it."""
+
+    name: str
+    max: float | None = None
+    used: float | None = None
+    unit: str | None = None
 
 
 @dataclass(frozen=True)
@@ -56,7 +70,7 @@ class Failure:
     """Why a script failed, in words that help a model to fix it."""
 
     kind: str
-    """syntax, exception, tool, timeout, fuel, memory, stack, deadlock, calls, output, cancelled, …"""
+    """syntax, exception, tool, timeout, fuel, memory, stack, deadlock, calls, output, plan, …"""
     message: str
     """What happened, in one line."""
     name: str | None = None
@@ -73,6 +87,8 @@ class Failure:
     recoverable: bool = False
     """Whether a changed script or a second try can succeed."""
     retry_after_ms: int | None = None
+    limit: LimitUse | None = None
+    """The limit that ended the run."""
 
     @property
     def text(self) -> str:
@@ -127,13 +143,24 @@ def read_outcome(raw: dict[str, Any], undefined: Any = None) -> Outcome:
 
 def read_log(entry: dict[str, Any]) -> Log:
     """Reads a line of the logs."""
-    return Log(str(entry.get("level", "log")), str(entry.get("text", "")))
+    lost = entry.get("lost")
+    return Log(
+        str(entry.get("level", "log")),
+        str(entry.get("text", "")),
+        lost if isinstance(lost, int) else 0,
+    )
 
 
 def _failure(error: dict[str, Any]) -> Failure:
     thrown = error.get("thrown")
     apart = thrown if isinstance(thrown, dict) else {}
-    known = {**error, "name": apart.get("name"), "thrown": apart.get("message")}
+    limit = error.get("limit")
+    known = {
+        **error,
+        "name": apart.get("name"),
+        "thrown": apart.get("message"),
+        "limit": _known(LimitUse, {"name": "", **limit}) if isinstance(limit, dict) else None,
+    }
     failure: Failure = _known(Failure, {"kind": "internal", "message": "", **known})
     return failure
 

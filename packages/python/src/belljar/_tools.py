@@ -88,6 +88,8 @@ class Offer:
     """All that one run may call."""
 
     def __init__(self, tools: Tools | None, functions: Functions | None) -> None:
+        _check_mapping("tools", tools, '{"github": {"find": find}}')
+        _check_mapping("functions", functions, '{"find": find}')
         self._calls: dict[tuple[str | None, str], Call] = {}
         self.namespaces = [self._namespace(*entry) for entry in (tools or {}).items()]
         self.functions = [self._function(*entry) for entry in (functions or {}).items()]
@@ -100,6 +102,7 @@ class Offer:
         self, name: str, given: Namespace | Mapping[str, Tool | Function]
     ) -> dict[str, Any]:
         namespace = given if isinstance(given, Namespace) else Namespace(given)
+        _check_mapping(f"the namespace {name!r}", namespace.tools, '{"find": find}')
         declared = []
         for tool_name, tool in _tools(namespace.tools):
             self._calls[(name, tool_name)] = Call(tool, namespace.style)
@@ -111,6 +114,13 @@ class Offer:
         tool = _tool(name, top.tool)
         self._calls[(None, name)] = Call(tool, top.style)
         return tool.declare(name) | {"style": top.style}
+
+
+def _check_mapping(what: str, given: object, example: str) -> None:
+    if given is not None and not isinstance(given, Mapping):
+        advice = "; a function without a namespace belongs in functions=" if callable(given) else ""
+        kind = type(given).__name__
+        raise TypeError(f"{what} is a {kind}, and has to be a dict such as {example}{advice}")
 
 
 def _tools(given: Mapping[str, Tool | Function]) -> Iterator[tuple[str, Tool]]:
