@@ -24,6 +24,12 @@ test("undefined stays undefined in lists, and in objects is left out", () => {
   assert.deepEqual(roundTrip([undefined, [1, undefined], { a: undefined }]), [undefined, [1, undefined], {}]);
 });
 
+test("sets and maps become what a script's own become", () => {
+  const values = [new Set([1, undefined, new Set()]), new Map([["a", new Map()], ["__proto__", 1]]), new Map([[1, "x"], ["y", 2]])];
+  assert.equal(encode(values), '[[1,{"$belljar":"undefined"},[]],{"a":{},"__proto__":1},[[1,"x"],["y",2]]]');
+  assert.deepEqual(roundTrip(new Map([["$belljar", "undefined"]])), { $belljar: "undefined" });
+});
+
 test("an object that looks like the escape is not taken for one", () => {
   for (const value of [
     { $belljar: "undefined" },

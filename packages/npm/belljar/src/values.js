@@ -6,7 +6,8 @@ const KEY = "$belljar";
 export const isExtended = (text) => text.includes(`"${KEY}"`);
 
 /**
- * `value` as JSON with bytes, or undefined where the value as a whole is undefined.
+ * `value` as JSON with bytes, or undefined where the value as a whole is undefined. As in a script, a
+ * Set is a list, and a Map an object if all its keys are texts, else a list of entries.
  *
  * @throws {TypeError} for a cycle or a BigInt, as JSON.stringify does
  */
@@ -52,6 +53,7 @@ function special(content) {
 function isPlain(value, depth = 0) {
   if (value === null || typeof value !== "object") return true;
   if (depth > 100 || value instanceof ArrayBuffer || ArrayBuffer.isView(value)) return false;
+  if (value instanceof Map || value instanceof Set) return false;
   if (Array.isArray(value)) return value.every((element) => element !== undefined && isPlain(element, depth + 1));
   return Object.keys(value).every((key) => key !== KEY && isPlain(value[key], depth + 1));
 }
@@ -67,6 +69,9 @@ function replacer(escaped) {
       return { [KEY]: { bytes: toBase64(original), type } };
     }
     if (key === "object" && escaped.has(this)) return value;
+    // As they are they would be {}, and their entries lost.
+    if (value instanceof Set) return [...value];
+    if (value instanceof Map) value = fromMap(value);
     if (value && typeof value === "object" && !Array.isArray(value) && !isBytes(this, key)) {
       const keys = Object.keys(value);
       if (keys.length === 1 && keys[0] === KEY) {
@@ -77,6 +82,11 @@ function replacer(escaped) {
     }
     return value;
   };
+}
+
+function fromMap(map) {
+  const entries = [...map];
+  return entries.every(([key]) => typeof key === "string") ? Object.fromEntries(entries) : entries;
 }
 
 function isBytes(holder, key) {
