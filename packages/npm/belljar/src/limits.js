@@ -7,7 +7,9 @@ export function limitsOf(limits = {}) {
   const entries = Object.entries(limits).filter(([, value]) => value !== undefined);
   return Object.fromEntries(entries.map(([name, value]) => {
     const key = name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-    return [key, DURATIONS.has(key) && typeof value === "number" ? `${Math.max(1, Math.ceil(value))}ms` : value];
+    if (typeof value !== "number") return [key, value];
+    if (!(value >= 0 && value < Infinity)) throw new TypeError(`the limit ${name} is ${value}, and has to be a number from 0 on`);
+    return [key, DURATIONS.has(key) ? `${Math.max(1, Math.ceil(value))}ms` : value];
   }));
 }
 

@@ -18,6 +18,7 @@ export function positional(tools) {
 /** The parameters of the request `run`, and its handlers by `handlerKey`. */
 export function requestOf(code, options = {}) {
   if (typeof code !== "string") throw new TypeError("the code of a run is a text");
+  check(options);
   const handlers = new Map();
   const namespaces = Object.entries(options.tools ?? {}).map(([name, tools]) => ({
     name,
@@ -40,6 +41,28 @@ export function requestOf(code, options = {}) {
     value: "extended",
   };
   return { params, handlers };
+}
+
+const OPTIONS = ["tools", "functions", "prelude", "builtins", "limits", "signal", "onLog", "belljar"];
+
+/** What belljar would not see: an option that is not one, or functions in the wrong place. */
+function check(options) {
+  for (const name of Object.keys(options)) {
+    if (!OPTIONS.includes(name)) throw new TypeError(`a run has no option ${name}; its options are ${OPTIONS.join(", ")}`);
+  }
+  const { tools = {}, functions = {}, onLog } = options;
+  if (!isObject(tools)) throw new TypeError("tools is an object of namespaces: { github: { find: async (args) => … } }");
+  if (!isObject(functions)) throw new TypeError("functions is an object of functions: { find: async (args) => … }");
+  for (const [name, namespace] of Object.entries(tools)) {
+    if (isObject(namespace)) continue;
+    const advice = typeof namespace === "function" ? "; a top-level function belongs in `functions`" : "";
+    throw new TypeError(`the namespace ${name} is not an object of functions: { find: async (args) => … }${advice}`);
+  }
+  if (onLog !== undefined && typeof onLog !== "function") throw new TypeError("onLog is a function");
+}
+
+function isObject(value) {
+  return value !== null && typeof value === "object" && !Array.isArray(value);
 }
 
 /** Where the handler of a call is found. */
