@@ -4,6 +4,8 @@
 // how it interrupts and resumes a program).
 
 import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, test } from "node:test";
 
 import { generateText, isStepCount, jsonSchema, tool } from "ai";
@@ -12,7 +14,7 @@ import { Belljar, RunError } from "belljar";
 import { belljarTool } from "belljar/ai";
 import { z } from "zod";
 
-import { aborted, deferred } from "./support.mjs";
+import { aborted, deferred, home, jarFor } from "./support.mjs";
 
 const jar = Belljar.start();
 const usage = {
@@ -201,6 +203,17 @@ test("limits are Vercel's where it has some, and the caller's above all", async 
   const tools = { one: tool({ inputSchema: z.object({}), execute: async () => 1 }) };
   await assert.rejects(runIn(tools, "for (let i = 0; i < 257; i += 1) await tools.one({})"), { kind: "calls" });
   await assert.rejects(belljarTool({ jar, tools, timeout: 50 }).execute({ code: "while (true);" }, execution), { name: "TimeoutError" });
+});
+
+test("where belljar.toml allows less, that holds, and the other limits stay", async (context) => {
+  const config = join(home, "five-seconds.toml");
+  writeFileSync(config, "[limits]\ntimeout = '5s'\n");
+  const strict = await jarFor(context, { config });
+  assert.deepEqual(strict.about.ceiling, { timeout: "5s" });
+  const run = (options) => belljarTool({ jar: strict, tools: {}, ...options }).execute({ code: "return 'x'.repeat(3 << 20)" }, execution);
+  await assert.rejects(run(), { kind: "output", message: /the limit is 1048576/ });
+  // What the caller asks for is not made smaller.
+  await assert.rejects(run({ limits: { timeout: 6_000 } }), { kind: "usage" });
 });
 
 test("schemas of all kinds become types that a model can read", () => {

@@ -164,6 +164,23 @@ test("logs come while the run is under way", async (context) => {
   assert.equal((await run).value, "done");
 });
 
+for (const [how, onLog] of [
+  ["throws", () => { throw new RangeError("no room"); }],
+  ["rejects", async () => { throw new RangeError("no room"); }],
+]) {
+  test(`an onLog that ${how} ends its run and no other, and stops its calls`, async (context) => {
+    const jar = await jarFor(context);
+    const stopped = deferred();
+    const functions = { slow: async (_, { signal }) => stopped.resolve(await aborted(signal)) };
+    const other = jar.run("return await get({})", { functions: { get: () => stopped.promise.then(() => 1) } });
+    await assert.rejects(jar.run("console.log('a'); console.log('b'); await slow({})", { functions, onLog }), {
+      name: "RangeError",
+      message: "no room",
+    });
+    assert.equal((await other).value, 1);
+  });
+}
+
 test("a signal ends the run, and the end of a run aborts its pending calls", async (context) => {
   const jar = await jarFor(context);
   const controller = new AbortController();
@@ -230,6 +247,24 @@ test("belljar refuses names that a script could not use", async (context) => {
     await assert.rejects(jar.run("return 1", { functions: { [name]: () => 1 } }), { code: "request" });
   }
   await assert.rejects(jar.run("return 1", { tools: { a: { b: {} } } }), /a\.b has no function `run`/);
+});
+
+test("what is not an option, a namespace or a limit is told of, and nothing is run", async (context) => {
+  const jar = await jarFor(context);
+  const f = () => assert.fail("it was called");
+  for (const [options, message] of [
+    [{ tool: {} }, /no option tool; its options are tools, functions/],
+    [{ tools: { f } }, /the namespace f is not an object of functions.*belongs in `functions`/],
+    [{ tools: { f: null } }, /the namespace f is not an object/],
+    [{ tools: [f] }, /tools is an object of namespaces/],
+    [{ functions: [f] }, /functions is an object of functions/],
+    [{ functions: { f: null } }, /f has no function `run`/],
+    [{ limits: { timeout: -1 } }, /the limit timeout is -1/],
+    [{ limits: { maxCalls: Number.NaN } }, /the limit maxCalls is NaN/],
+    [{ onLog: true }, /onLog is a function/],
+  ]) {
+    await assert.rejects(jar.run("await f({})", options), { name: "TypeError", message });
+  }
 });
 
 test("a script of node ends by itself while the process is idle, and not while a run is under way", async () => {

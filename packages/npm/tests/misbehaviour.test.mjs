@@ -64,6 +64,24 @@ test("a busy belljar is worth another try", async (context) => {
   assert.deepEqual([error.code, error.retryable, error.message], ["busy", true, "no place is free"]);
 });
 
+test("an outcome that no line can hold fails its run alone", async (context) => {
+  const jar = await start("has an outcome that is too long");
+  context.after(() => jar.close());
+  const { pid } = jar.about;
+  const error = await rejected(jar.run("return 1"));
+  assert.deepEqual([error.code, error.retryable], ["size", false]);
+  assert.equal((await jar.run("return 1")).value, 1);
+  assert.equal(jar.about.pid, pid);
+});
+
+test("onLog is told how many logs were left out", async (context) => {
+  const jar = await start("loses logs");
+  context.after(() => jar.close());
+  const seen = [];
+  await jar.run("return 1", { onLog: (log) => seen.push(log) });
+  assert.deepEqual(seen, [{ level: "log", text: "a" }, { level: "log", text: "d", lost: 2 }]);
+});
+
 test("an answer that is no outcome is an error", async (context) => {
   const jar = await start("answers with nothing");
   context.after(() => jar.close());

@@ -6,6 +6,7 @@ import { createInterface } from "node:readline";
 
 const say = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
 const hello = (id) => say({ id, result: { protocol: 1, version: "0.0.0", pid: process.pid, limits: {}, servers: [] } });
+const succeed = (id) => say({ id, result: { ok: true, value: 1, logs: [], error: null, calls: [], usage: {} } });
 const misbehaviour = process.env.STAND_IN;
 
 if (misbehaviour === "dies at once") {
@@ -25,7 +26,14 @@ createInterface({ input: process.stdin })
     else if (misbehaviour === "sends an endless line") process.stdout.write("x".repeat(17 * 1024 * 1024));
     else if (misbehaviour === "answers with nothing") say({ id, result: null });
     else if (misbehaviour === "is busy") say({ id, error: { code: -32000, message: "no place is free" } });
-    else if (misbehaviour === "sends what nobody asked for") {
+    else if (misbehaviour === "has an outcome that is too long") {
+      if (id === 2) say({ id, error: { code: -32003, message: "the outcome is above 16 MiB" } });
+      else succeed(id);
+    } else if (misbehaviour === "loses logs") {
+      say({ method: "log", params: { run: id, level: "log", text: "a" } });
+      say({ method: "log", params: { run: id, level: "log", text: "d", lost: 2 } });
+      succeed(id);
+    } else if (misbehaviour === "sends what nobody asked for") {
       say({ id: 999, result: {} });
       say({ id: "c1", method: "call", params: { run: 999, function: "f", arguments: {} } });
       say({ id: "c2", method: "nonsense", params: {} });

@@ -131,12 +131,20 @@ export async function connect(open) {
     /** Resolves to the run's outcome; rejects only where there is none. */
     async run({ params, handlers }, { onLog, signal } = {}) {
       let id;
+      let fault;
       const cancel = () => send({ method: "cancel", params: { id } });
-      const details = { handlers, onLog: onLog && reporting(onLog), onId: (given) => (id = given) };
+      const failed = (error) => {
+        if (fault) return;
+        fault = { error };
+        if (requests.has(id)) cancel();
+      };
+      const report = onLog && ((log) => (fault ? undefined : reportTo(onLog, log, failed)));
+      const details = { handlers, onLog: report, onId: (given) => (id = given) };
       const ended = request("run", params, details);
       signal?.addEventListener("abort", cancel, { once: true });
       try {
         const outcome = await ended;
+        if (fault) throw fault.error;
         if (typeof outcome?.ok === "boolean") return outcome;
         throw new BelljarError("protocol", "belljar answered a run with what is not an outcome");
       } finally {
@@ -189,23 +197,19 @@ function described(error) {
   return { message: String(error.message).slice(0, ERROR_CHARS), data: { name: String(error.name) } };
 }
 
-/** Too many runs, a belljar that is ending, another version of the protocol; else a wrong request. */
-const CODES = new Map([[-32000, "busy"], [-32001, "busy"], [-32002, "protocol"]]);
+/** Too many runs, a belljar that is ending, another version, a long outcome; else a wrong request. */
+const CODES = new Map([[-32000, "busy"], [-32001, "busy"], [-32002, "protocol"], [-32003, "size"]]);
 
 function refusal({ code, message, data }) {
   const hint = typeof data?.hint === "string" ? `; ${data.hint}` : "";
   return new BelljarError(CODES.get(code) ?? "request", `${message}${hint}`);
 }
 
-/** A listener that fails is a bug of the host, not of the run: it is reported as uncaught. */
-function reporting(onLog) {
-  return ({ level, text }) => {
-    try {
-      onLog({ level, text });
-    } catch (error) {
-      queueMicrotask(() => {
-        throw error;
-      });
-    }
-  };
+/** Tells a listener of a log. One that fails, at once or later, ends its run and not the process. */
+async function reportTo(onLog, { level, text, lost }, failed) {
+  try {
+    await onLog(lost === undefined ? { level, text } : { level, text, lost });
+  } catch (error) {
+    failed(error);
+  }
 }

@@ -7,9 +7,9 @@
  * - `exited`: the process or connection ended; a `run` that was under way is lost
  * - `closed`: the jar was closed
  * - `protocol`: the other side does not speak belljar's protocol
- * - `request`: belljar refused the request (a name that is no identifier, say)
+ * - `request`: belljar refused the request (a name that is not an identifier, say)
  * - `busy`: there is no place for the run; `retryable` is true
- * - `size`: a message would be larger than the protocol allows
+ * - `size`: a message would be larger than the protocol allows: the request, or the outcome of a run that has ended
  * - `run`: the run failed: this is a {@link RunError}
  */
 export class BelljarError extends Error {

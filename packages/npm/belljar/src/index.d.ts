@@ -15,7 +15,7 @@ export interface CallContext {
 /**
  * A function of the host. It gets the one object that the script passed or, in a {@link positional}
  * namespace, an array of all arguments. What it returns is what the script gets: any JSON, undefined,
- * typed arrays, ArrayBuffers. What it throws the script catches, with its name and message and without
+ * typed arrays, ArrayBuffers; Sets as lists, and Maps as objects or lists of entries. What it throws the script catches, with its name and message and without
  * its stack.
  */
 export type Handler<Arguments = any> = (args: Arguments, context: CallContext) => unknown;
@@ -61,6 +61,11 @@ export interface Log {
   text: string;
 }
 
+export interface StreamedLog extends Log {
+  /** So many logs before this one were left out, because this process read too slowly. */
+  lost?: number;
+}
+
 export interface RunOptions {
   /** Global objects by name: `{ github: { find: { schema, run } } }` makes `github.find(…)`. */
   tools?: Record<string, Namespace>;
@@ -75,8 +80,11 @@ export interface RunOptions {
   belljar?: readonly string[] | true;
   /** Ends the run. */
   signal?: AbortSignal;
-  /** Gets each log while the run is under way, cut at 1,000 bytes; the outcome has all of it. */
-  onLog?: (log: Log) => void;
+  /**
+   * Gets each log while the run is under way, cut at 1,000 bytes; the outcome has all of it. What it
+   * throws, or rejects with, ends the run, and is what `run` rejects with.
+   */
+  onLog?: (log: StreamedLog) => void | Promise<void>;
 }
 
 /** What a run did, whether it succeeded or failed. */
@@ -111,7 +119,7 @@ export type Outcome<Value = any> = Success<Value> | Failure;
 
 export type ErrorKind =
   | "syntax" | "exception" | "tool" | "timeout" | "fuel" | "memory" | "stack" | "deadlock" | "calls" | "output"
-  | "cancelled" | "busy" | "usage" | "config" | "internal" | "denied" | "approval" | "plan" | "interrupted";
+  | "plan" | "denied" | "approval" | "cancelled" | "diverged" | "busy" | "usage" | "config" | "internal";
 
 export interface OutcomeError {
   kind: ErrorKind;
@@ -123,7 +131,7 @@ export interface OutcomeError {
   column?: number;
   hint?: string;
   /** The limit that ended the run. */
-  limit?: unknown;
+  limit?: { name: string; max?: number; used?: number; unit?: string } | null;
   [key: string]: unknown;
 }
 
