@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from ._outcome import Outcome
+from ._tools import Function, Tool
 from ._typescript import Declared, declare_namespace
 
 NAME: Final = "run_code"
@@ -34,6 +35,22 @@ def describe(declared: Iterable[Declared], introduction: str | None = None) -> s
     """The description of the tool: what to write, and what there is to call."""
     declaration = declare_namespace(NAMESPACE, declared)
     return f"{introduction or _INTRODUCTION}\n\n```ts\n{declaration}\n```"
+
+
+def offer(calls: Iterable[tuple[Declared, Function]]) -> dict[str, dict[str, Tool]]:
+    """What scripts may call. Each function gets the arguments of a call as one `dict`."""
+    return {
+        NAMESPACE: {
+            one.name: Tool(
+                call,
+                description=one.description,
+                input_schema=one.input_schema,
+                output_schema=one.output_schema,
+                unpack=False,
+            )
+            for one, call in calls
+        }
+    }
 
 
 def report(outcome: Outcome) -> str:

@@ -203,7 +203,7 @@ class Connection:
                 pipe.close()
             except OSError:
                 pass
-        # So that nobody waits for a process that is no child of this one.
+        # So that nobody waits for a process that is not a child of this one.
         self._process.returncode = 0
 
     def _send(self, line: bytes) -> bool:

@@ -1,7 +1,7 @@
 """What can go wrong between a program and belljar, and how runs fail.
 
-A script that fails is no exception of :meth:`Belljar.run`, which gives an outcome in any case. It
-becomes one, a `RunError`, where the program asks for the value: `outcome.unwrap()`, `evaluate`.
+A script that fails does not make `Belljar.run` raise, which gives an outcome in any case. It becomes
+an exception, a `RunError`, where the program asks for the value: `outcome.unwrap()`.
 """
 
 from __future__ import annotations

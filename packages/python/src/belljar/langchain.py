@@ -7,7 +7,7 @@ Needs `pip install belljar[langchain]`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
@@ -15,10 +15,9 @@ from langchain_core.tools import BaseTool, StructuredTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from ._client import Belljar
-from ._code_tool import NAME, NAMESPACE, PARAMETERS, describe, report
+from ._code_tool import NAME, PARAMETERS, describe, offer, report
 from ._limits import Limits
 from ._sync import SyncBelljar
-from ._tools import Tool
 from ._typescript import Declared, check_names, identifier
 
 __all__ = ["code_tool"]
@@ -42,24 +41,16 @@ def code_tool(
     declared = [_declare(tool) for tool in tools]
     check_names(declared)
 
-    def offer(config: RunnableConfig, by: type[_Nested]) -> Mapping[str, Mapping[str, Tool]]:
-        return {
-            NAMESPACE: {
-                one.name: Tool(
-                    by(tool, config),
-                    description=one.description,
-                    input_schema=one.input_schema,
-                    unpack=False,
-                )
-                for tool, one in zip(tools, declared, strict=True)
-            }
-        }
+    def calls(by: type[_Nested], config: RunnableConfig) -> Iterator[tuple[Declared, _Nested]]:
+        for tool, one in zip(tools, declared, strict=True):
+            yield one, by(tool, config)
 
     def run(code: str, config: RunnableConfig) -> str:
-        return report(sync.run(code, tools=offer(config, _Nested), builtins=False, limits=limits))
+        offered = offer(calls(_Nested, config))
+        return report(sync.run(code, tools=offered, builtins=False, limits=limits))
 
     async def arun(code: str, config: RunnableConfig) -> str:
-        offered = offer(config, _AsyncNested)
+        offered = offer(calls(_AsyncNested, config))
         return report(await shared.run(code, tools=offered, builtins=False, limits=limits))
 
     return StructuredTool.from_function(

@@ -18,9 +18,8 @@ from agents.tool import invoke_function_tool
 from agents.tool_context import ToolContext
 
 from ._client import Belljar
-from ._code_tool import NAME, NAMESPACE, PARAMETERS, describe, report
+from ._code_tool import NAME, PARAMETERS, describe, offer, report
 from ._limits import Limits
-from ._tools import Tool
 from ._typescript import Declared, check_names, identifier
 
 __all__ = ["code_tool"]
@@ -71,19 +70,13 @@ class _Runner:
         except (ValueError, KeyError, TypeError):
             return 'The arguments are wrong: they are {"code": "…"}'
         numbers = itertools.count(1)
-        offered = {
-            one.name: Tool(
-                _Nested(tool, context, numbers),
-                description=one.description,
-                input_schema=one.input_schema,
-                output_schema=one.output_schema,
-                unpack=False,
-            )
+        calls = [
+            (one, _Nested(tool, context, numbers))
             for tool, one in self._tools
             if await _is_enabled(tool, context)
-        }
+        ]
         outcome = await self._jar.run(
-            code, tools={NAMESPACE: offered}, builtins=False, limits=self._limits
+            code, tools=offer(calls), builtins=False, limits=self._limits
         )
         return report(outcome)
 

@@ -23,11 +23,10 @@ from pydantic_core import SchemaValidator
 from typing_extensions import TypedDict
 
 from ._client import Belljar
-from ._code_tool import NAME, NAMESPACE, PARAMETERS, describe, report
+from ._code_tool import NAME, PARAMETERS, describe, offer, report
 from ._errors import ToolError
 from ._limits import Limits
 from ._shield import joined
-from ._tools import Tool
 from ._typescript import Declared, check_names, identifier
 
 __all__ = ["BelljarCodeMode", "BelljarToolset"]
@@ -119,20 +118,10 @@ class BelljarToolset(WrapperToolset[AgentDepsT]):
             ctx=ctx,
             tools=tool.inside,
         )
-        functions = {
-            one.name: Tool(
-                _Nested(nested, one.tool),
-                description=one.description,
-                input_schema=one.input_schema,
-                output_schema=one.output_schema,
-                unpack=False,
-            )
-            for one in tool.declared
-        }
         outcome = await joined(
             self.capability.jar.run(
                 tool_args["code"],
-                tools={NAMESPACE: functions},
+                tools=offer((one, _Nested(nested, one.tool)) for one in tool.declared),
                 builtins=False,
                 limits=self.capability.limits,
             )
