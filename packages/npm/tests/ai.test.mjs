@@ -114,7 +114,7 @@ describe("a call from code", () => {
     assert.equal(await runIn({ parts }, "return await tools.parts({})"), "all");
   });
 
-  test("reaches tools whose names are no identifiers", async () => {
+  test("reaches tools whose names are not identifiers", async () => {
     assert.deepEqual(await runIn({ "in-stock": stock }, "return (await tools['in-stock']({ product: 'abcd' })).units"), 4);
   });
 

@@ -125,7 +125,7 @@ test("what a handler throws is caught by the script with its name and message, o
   assert.deepEqual([error.name, error.message], ["QuotaError", "none left"]);
 });
 
-test("an answer that is no JSON is an error that the script can catch", async (context) => {
+test("an answer that is not JSON is an error that the script can catch", async (context) => {
   const jar = await jarFor(context);
   const circle = {};
   circle.self = circle;

@@ -168,7 +168,7 @@ describe("@mastra/quickjs: transport.test.ts", () => {
     assert.deepEqual((await runProgram(code, { tools: { fail } })).result, { message: "boom", name: "CustomError" });
   });
 
-  test("arguments that are no JSON are refused before the call", async () => {
+  test("arguments that are not JSON are refused before the call", async () => {
     const calc = mock.fn(() => "ok");
     const { result } = await runProgram("try { await external_calc({ n: 1n }); } catch (e) { return e.message; }", { tools: { calc } });
     assert.match(result, /BigInt/);
@@ -182,7 +182,7 @@ describe("@mastra/quickjs: transport.test.ts", () => {
 
   test("what cannot be parsed is a SyntaxError", async () => assert.equal((await runProgram("const = ;")).error.name, "SyntaxError"));
 
-  test("a result that is no JSON is an error that says where", async () => {
+  test("a result that is not JSON is an error that says where", async () => {
     const { error } = await runProgram("const a = {}; a.self = a; return a;");
     assert.match(error.message, /\$\.self/);
   });
@@ -277,7 +277,7 @@ test("types are dropped, as Mastra's stubs make models write them", async () => 
   assert.equal((await run("const n: number = 2; return n as number;")).result, 2);
 });
 
-test("ids that are no identifiers have the names of Mastra's stubs", async () => {
+test("ids that are not identifiers have the names of Mastra's stubs", async () => {
   const ids = ["weather-info", "2nd.tool", "a b"];
   const program = `return [${ids.map((id) => `await external_${sanitizeToolId(id)}({})`)}]`;
   const result = await belljarTransport({ jar }).run({ program, toolIds: ids, dispatch: async (id) => id, timeout: 5_000 });

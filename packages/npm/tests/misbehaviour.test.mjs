@@ -82,7 +82,7 @@ test("onLog is told how many logs were left out", async (context) => {
   assert.deepEqual(seen, [{ level: "log", text: "a" }, { level: "log", text: "d", lost: 2 }]);
 });
 
-test("an answer that is no outcome is an error", async (context) => {
+test("an answer that is not an outcome is an error", async (context) => {
   const jar = await start("answers with nothing");
   context.after(() => jar.close());
   assert.equal((await rejected(jar.run("return 1"))).code, "protocol");
