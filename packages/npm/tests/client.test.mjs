@@ -137,6 +137,19 @@ test("an answer that is not JSON is an error that the script can catch", async (
   assert.match(huge.value, /RangeError: the answer of f has over 16777216 bytes/);
 });
 
+test("what belljar could send in no line fails alone", async (context) => {
+  const jar = await jarFor(context);
+  const { pid } = jar.about;
+  await assert.rejects(jar.run("return 'x'.repeat(17 << 20)", { limits: { maxOutput: "40MiB" } }), { code: "size" });
+  const { value } = await jar.run("return await f({ a: 'x'.repeat(17 << 20) }).catch((e) => e.message)", {
+    functions: { f: () => assert.fail("it was called") },
+    limits: { maxArguments: "40MiB" },
+  });
+  assert.match(value, /the limit is 16777216/);
+  assert.equal((await jar.run("return 1")).value, 1);
+  assert.equal(jar.about.pid, pid);
+});
+
 test("limits end a run with an error of their own name", async (context) => {
   const jar = await jarFor(context);
   const name = (code, limits) => jar.run(code, { limits, functions: { f: () => 1 } }).then(

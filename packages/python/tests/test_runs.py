@@ -19,6 +19,7 @@ from belljar import (
     LimitReached,
     Log,
     Namespace,
+    OutcomeTooLong,
     RequestError,
     RunError,
     RunTimeout,
@@ -216,6 +217,19 @@ async def test_an_answer_that_no_line_can_hold_fails_its_call_alone(jar: Belljar
     )
     message, small = outcome.unwrap()
     assert "16 MiB" in message and small == 1
+
+
+async def test_what_belljar_could_send_in_no_line_fails_alone(jar: Belljar) -> None:
+    before = (await jar.start())["pid"]
+    with pytest.raises(OutcomeTooLong, match="the limit is 16777216"):
+        await jar.run("return 'x'.repeat(17 << 20)", limits={"max_output": "40MiB"})
+    outcome = await jar.run(
+        "return await f({ a: 'x'.repeat(17 << 20) }).catch((e) => e.message)",
+        functions={"f": lambda a: a},
+        limits={"max_arguments": "40MiB"},
+    )
+    assert "the limit is 16777216" in outcome.unwrap()
+    assert (await jar.start())["pid"] == before
 
 
 async def test_a_script_that_no_line_can_hold_is_refused(jar: Belljar) -> None:
