@@ -35,6 +35,7 @@ pub(crate) struct Completion {
 }
 
 /// The kind of result.
+#[expect(clippy::large_enum_variant, reason = "most are answers, and each is moved once or twice")]
 pub(crate) enum Event {
     Answer(Answer),
     Elapsed,

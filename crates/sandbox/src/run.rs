@@ -66,6 +66,7 @@ pub(crate) struct Ended {
 }
 
 /// How a run came to its end.
+#[expect(clippy::large_enum_variant, reason = "a run has one")]
 enum End {
     Ended(wasmtime::Result<Result<String, bindings::Failure>>),
     Overdue(LimitHit),

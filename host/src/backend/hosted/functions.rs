@@ -23,7 +23,9 @@ pub(super) struct Offer {
 
 /// What was made of the last offer: most programs offer the same to each run.
 #[derive(Default)]
-pub(super) struct LastOffer(Arc<Mutex<Option<(Offer, Arc<HostTools>)>>>);
+pub(super) struct LastOffer(Arc<Mutex<Option<MadeOffer>>>);
+
+type MadeOffer = (Offer, Arc<HostTools>);
 
 impl LastOffer {
     /// The functions that an offer has. Those of a large one take a while, which no other task of
