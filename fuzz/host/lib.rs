@@ -31,10 +31,14 @@ mod divergence;
 mod frame;
 #[path = "../../crates/sandbox/src/fuzzing.rs"]
 mod guest;
+#[path = "../../crates/sandbox/src/handler.rs"]
+mod handler;
 #[path = "../../crates/sandbox/src/holdings.rs"]
 mod holdings;
 #[path = "../../crates/engine/src/memory.rs"]
 mod memory;
+#[path = "../../crates/sandbox/src/namespace.rs"]
+mod namespace;
 #[path = "../../crates/gateway/src/observations.rs"]
 mod observations;
 #[path = "../../crates/sandbox/src/options.rs"]
@@ -61,13 +65,15 @@ mod tools;
 mod toolset;
 
 pub use answer_room::AnswerRoom;
+pub use belljar_model::{ScriptValue, Thrown};
 pub use belljar_recording::Recording;
 pub use divergence::{Divergence, ReplayError};
+pub use namespace::{AnswerStyle, CallStyle, Function, Namespace};
 pub use options::SandboxOptions;
 pub use parking::Parked;
 pub use plan::{Finding, KnownArguments, Objection, PlannedCall, PlannedCalls, Reach};
 pub use program::Program;
 pub use request::{Run, RunRequest, Runner};
 pub use tool::{SchemaError, Tool};
-pub use tools::{CallError, Directory, GrantedTool, Namespace, Tools, Unavailable};
+pub use tools::{CallError, Directory, GrantedTool, Tools, Unavailable};
 pub use toolset::ToolSet;
