@@ -65,8 +65,9 @@ fn run_prints_one_json_document_with_the_keys_of_the_contract_on_success_and_on_
     assert_eq!(keys(&failed), OUTCOME);
     assert_eq!((&failed["ok"], &failed["value"]), (&json!(false), &Value::Null));
     let error = &failed["error"];
-    let expected = ["kind", "message", "line", "column", "frame", "stack", "recoverable", "limit"];
+    let expected = ["kind", "message", "thrown", "line", "column", "frame", "stack", "recoverable", "limit"];
     assert_eq!(keys(error), expected, "{error:#}");
+    assert_eq!(error["thrown"], json!({ "name": "Error", "message": "on purpose" }));
     assert_eq!((&error["kind"], &error["line"], &error["limit"]), (&json!("exception"), &json!(2), &Value::Null));
     // Earlier results are kept.
     assert_eq!((&failed["logs"], keys(&failed["usage"])), (&ok["logs"], USAGE.to_vec()));
