@@ -1,7 +1,7 @@
 //! The contract with the host, as generated from `wit/sandbox.wit`: what the guest asks of it, and
 //! the world that the component exports.
 
-#[allow(missing_docs, unreachable_pub, reason = "generated code")]
+#[allow(missing_docs, unreachable_pub, clippy::too_many_arguments, reason = "generated code")]
 mod world {
     wit_bindgen::generate!({
         path: "../../wit",
