@@ -133,7 +133,7 @@ impl ToolSet {
         })
     }
 
-    /// The same of one whose answers are plain. It is no global if it is new.
+    /// The same of one whose answers are plain. A new one is not a global.
     fn plain_server(&mut self, name: &str, style: CallStyle) -> usize {
         let known = self.servers.len();
         let at = self.server(name);

@@ -92,7 +92,7 @@ async fn a_failure_is_cut_and_what_is_no_answer_is_not_quoted_whole() {
         assert!(reason.len() < 1000, "{} bytes", reason.len());
     }
     assert_eq!(told[3], 3);
-    // The same holds for what is no message at all.
+    // The same holds for what is not a message at all.
     client.send(&json!({ "jsonrpc": "2.0", "id": { "a": long }, "method": long }).to_string()).await;
     let wrong = json!({ "code": "1", "value": long });
     client.send(&json!({ "jsonrpc": "2.0", "id": 2, "method": "run", "params": wrong }).to_string()).await;

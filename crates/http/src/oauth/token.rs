@@ -195,7 +195,7 @@ impl Claims {
 
     /// Until when the token is accepted, in Unix time.
     pub(crate) fn until(&self) -> Duration {
-        // A time that is no duration is after all others: one before 1970 has been refused.
+        // A time that is not a duration is later than all others: one before 1970 was refused.
         Duration::try_from_secs_f64(self.exp).map_or(Duration::MAX, |exp| exp.saturating_add(LEEWAY))
     }
 

@@ -18,7 +18,7 @@ const jar = Belljar.start();
 
 const driver: IsolateDriver = belljarDriver({ jar, memoryLimit: 64 });
 createCodeMode({ driver, tools: [] });
-// @ts-expect-error: a driver is no transport
+// @ts-expect-error: a driver is not a transport
 const mistaken: CodeModeTransport = driver;
 
 createMastraCodeMode({ tools: {} }, belljarTransport({ jar, limits: { maxCalls: 10 } }));
