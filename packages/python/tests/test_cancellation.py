@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import threading
+from collections.abc import Callable
 
 import pytest
 
@@ -207,6 +208,39 @@ def test_ctrl_c_ends_a_run_of_the_sync_client(sync_jar: SyncBelljar) -> None:
         signal.signal(signal.SIGINT, before)
     assert ended.is_set()
     assert sync_jar.run("return 1").unwrap() == 1
+
+
+@pytest.mark.parametrize("told", ["before", "after"])
+def test_ctrl_c_while_a_run_begins_leaves_nothing_running(
+    sync_jar: SyncBelljar, monkeypatch: pytest.MonkeyPatch, told: str
+) -> None:
+    assert sync_jar.run("return 1").unwrap() == 1
+    loop = sync_jar._loop._loop
+    assert loop is not None
+    tell = loop.call_soon_threadsafe
+
+    def interrupted(callback: Callable[[], object]) -> None:
+        monkeypatch.undo()
+        if told == "after":
+            tell(callback)
+        raise KeyboardInterrupt
+
+    begun: list[str] = []
+    ended: list[str] = []
+
+    async def forever() -> None:
+        begun.append("forever")
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.append("forever")
+
+    monkeypatch.setattr(loop, "call_soon_threadsafe", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        sync_jar.run("await forever()", functions={"forever": forever})
+    assert begun == ended and (told == "after" or not begun)
+    assert sync_jar.run("return 1").unwrap() == 1
+    _assert_that_nothing_runs(sync_jar._jar)
 
 
 def _assert_that_nothing_runs(jar: Belljar) -> None:

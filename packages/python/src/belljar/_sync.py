@@ -111,22 +111,34 @@ class _LoopThread:
         self._thread: threading.Thread | None = None
 
     def wait_for(self, work: Coroutine[Any, Any, T]) -> T:
-        """Runs the coroutine, and waits for it. It has ended when this returns or raises."""
-        ended = threading.Event()
+        """Runs the coroutine, and waits for it. It has ended when this returns or raises.
 
-        async def watched() -> T:
-            try:
-                return await work
-            finally:
+        A signal can raise at any line here. The loop is told things in order, so at the end it
+        knows whether the coroutine ever began.
+        """
+        ended = threading.Event()
+        begun: list[asyncio.Task[T]] = []
+
+        def begin() -> None:
+            begun.append(loop.create_task(work))
+            begun[0].add_done_callback(lambda _: ended.set())
+
+        def end() -> None:
+            if begun:
+                begun[0].cancel()
+            else:
+                work.close()
                 ended.set()
 
-        future = asyncio.run_coroutine_threadsafe(watched(), self._running())
+        loop = self._running()
         try:
-            return future.result()
+            loop.call_soon_threadsafe(begin)
+            ended.wait()
         except BaseException:
-            if future.cancel():
-                ended.wait()
+            loop.call_soon_threadsafe(end)
+            ended.wait()
             raise
+        return begun[0].result()
 
     def stop(self) -> None:
         """Ends the thread, when nothing runs on it any more."""
