@@ -96,20 +96,27 @@ const UPGRADE: &str = "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocke
 
 const CONFIG: [&str; 2] = ["--config", "belljar.toml"];
 
-fn conformance(arguments: &[&str]) {
+/// Runs `scripts/host-conformance`, which must have so many checks and pass them all.
+fn conformance(arguments: &[&str], least: usize) {
     let script = repository().join("tests/host-protocol/conformance.mjs");
-    let answer = Answer::of(Command::new(node()).arg(script).args(arguments).output().unwrap());
+    let mut command = Command::new(node());
+    let answer = Answer::of(command.arg(script).args(arguments).env("BELLJAR_BINARY", belljar()).output().unwrap());
     let failed: Vec<&str> = answer.stdout.lines().filter(|line| line.starts_with("not ok")).collect();
     assert!(answer.code == 0 && failed.is_empty(), "{failed:#?}\n{}", answer.stderr);
     let passed = answer.stdout.lines().filter(|line| line.starts_with("ok")).count();
-    assert!(passed > 60, "{}", answer.stdout);
+    assert!(passed >= least, "{}", answer.stdout);
+}
+
+/// What `scripts/host-conformance --client` says of a client.
+pub(crate) fn client_conformance(command: &[&str]) {
+    conformance(&[&["--client"], command].concat(), 50);
 }
 
 #[test]
 fn belljar_does_what_the_document_says_on_stdin_and_stdout() {
     let terminal = Terminal::new();
     let config = terminal.file("belljar.toml", "");
-    conformance(&[belljar().to_str().unwrap(), "host", "--config", config.to_str().unwrap()]);
+    conformance(&[belljar().to_str().unwrap(), "host", "--config", config.to_str().unwrap()], 60);
 }
 
 #[test]
@@ -117,13 +124,13 @@ fn belljar_does_what_the_document_says_at_the_daemons_socket() {
     let shell = Shell::new(&json!({}));
     assert_eq!(shell.belljar(&["daemon", "start"]).code, 0);
     let status = shell.json(&["daemon", "status"]);
-    conformance(&["--socket", status["socket"].as_str().unwrap()]);
+    conformance(&["--socket", status["socket"].as_str().unwrap()], 60);
 }
 
 #[test]
 fn belljar_does_what_the_document_says_over_a_websocket() {
     let served = Served::of(Terminal::new(), &[]);
-    conformance(&["--url", &format!("ws://{}/host", served.address), "--token", &served.token]);
+    conformance(&["--url", &format!("ws://{}/host", served.address), "--token", &served.token], 60);
 }
 
 #[test]
@@ -165,11 +172,25 @@ fn a_run_gets_of_belljars_own_tools_what_its_host_names() {
 }
 
 #[test]
+fn a_tool_that_no_server_has_is_refused_with_the_nearest_name() {
+    let (mut host, _) = Host::greeted(&with_demo(""), &CONFIG);
+    for (named, told) in [
+        (json!(["demo.list_project"]), "server 'demo' has no tool 'list_project': did you mean 'list_projects'?"),
+        (json!(["demo", "demo.quantum_entangle"]), "server 'demo' has no tool 'quantum_entangle': it has "),
+        (json!(["dem.list_projects"]), "no server 'dem': did you mean 'demo'?"),
+    ] {
+        let refused = host.run(json!({ "code": "1", "belljar": named }));
+        assert_eq!(refused["error"]["code"], -32602, "{refused}");
+        assert!(refused["error"]["message"].as_str().is_some_and(|message| message.contains(told)), "{refused}");
+    }
+}
+
+#[test]
 fn the_owners_rules_hold_for_belljars_own_tools() {
     let terminal = with_demo("[policy]\nfile = 'policy.toml'\n");
     terminal.file(
         "policy.toml",
-        "default = 'allow'\n[[rule]]\nid = 'closed'\ntools = 'demo.close_issue'\nthen = 'deny'\nwhy = 'not today'\n\
+        "default = 'allow'\n[[rule]]\nid = 'closed'\ntools = 'demo.update_issue'\nthen = 'deny'\nwhy = 'not today'\n\
          [[rule]]\nid = 'some'\ntools = 'demo.list_issues'\nargs.project = { is = 'secret' }\nthen = 'deny'\n",
     );
     let (mut host, _) = Host::greeted(&terminal, &CONFIG);
@@ -177,7 +198,9 @@ fn the_owners_rules_hold_for_belljars_own_tools() {
         return [await call(() => demo.list_projects({})), await call(() => demo.list_issues({ project: 'secret' }))]";
     let outcome = host.outcome(json!({ "code": code, "belljar": true }));
     assert_eq!(outcome["value"], json!(["made", ["PolicyError", "some"]]), "{outcome:#}");
-    assert_eq!(host.outcome(json!({ "code": "'close_issue' in demo", "belljar": true }))["value"], false);
+    for belljar in [json!(true), json!(["demo.update_issue"])] {
+        assert_eq!(host.outcome(json!({ "code": "'update_issue' in demo", "belljar": belljar }))["value"], false);
+    }
 }
 
 #[test]
@@ -221,31 +244,52 @@ fn a_signal_ends_it_and_what_runs_is_answered() {
     }
 }
 
+/// A WebSocket of this token, of whose head the first line was read.
+fn opened(served: &Served, token: &str) -> BufReader<TcpStream> {
+    let mut stream = TcpStream::connect(served.address).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+    let address = served.address;
+    write!(stream, "GET /host HTTP/1.1\r\nHost: {address}\r\n{UPGRADE}Authorization: Bearer {token}\r\n\r\n").unwrap();
+    let mut stream = BufReader::new(stream);
+    let mut line = String::new();
+    stream.read_line(&mut line).unwrap();
+    assert!(line.starts_with("HTTP/1.1 101 "), "{line}");
+    stream
+}
+
+/// The code of the frame that closes a WebSocket which has said nothing else.
+fn closed_with(stream: &mut BufReader<TcpStream>) -> u16 {
+    let mut rest = Vec::new();
+    stream.read_to_end(&mut rest).expect("it is ended");
+    let head = rest.windows(4).position(|end| end == b"\r\n\r\n").expect("the end of the head");
+    match rest[head + 4..] {
+        [0x88, _, first, second, ..] => u16::from_be_bytes([first, second]),
+        _ => panic!("{:?}", &rest[head + 4..]),
+    }
+}
+
+#[test]
+fn a_message_over_the_limit_closes_its_websocket_with_a_code() {
+    let served = Served::of(Terminal::new(), &[]);
+    let mut stream = opened(&served, &served.token);
+    // All of it is on its way when the connection is closed; it has no mask to speak of.
+    let length = 9_u64 << 20;
+    let output = stream.get_mut();
+    output.write_all(&[&[0x81, 0xff][..], &length.to_be_bytes(), &[0; 4]].concat()).unwrap();
+    output.write_all(&vec![b' '; usize::try_from(length).unwrap()]).expect("it is read to its end");
+    assert_eq!(closed_with(&mut stream), 1009);
+}
+
 #[test]
 fn a_websocket_ends_when_its_token_is_removed_or_rotated() {
     for command in ["remove", "rotate"] {
         let terminal = Terminal::new();
         let other = token(&terminal, &["add", "other", "--scope", "run"]);
         let served = Served::of(terminal, &[]);
-        let opened = |token: &str| {
-            let mut stream = TcpStream::connect(served.address).unwrap();
-            stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
-            write!(
-                stream,
-                "GET /host HTTP/1.1\r\nHost: {}\r\n{UPGRADE}Authorization: Bearer {token}\r\n\r\n",
-                served.address
-            )
-            .unwrap();
-            let mut stream = BufReader::new(stream);
-            let mut line = String::new();
-            stream.read_line(&mut line).unwrap();
-            assert!(line.starts_with("HTTP/1.1 101 "), "{line}");
-            stream
-        };
-        let (mut stays, mut ends) = (opened(&served.token), opened(&other));
+        let (mut stays, mut ends) = (opened(&served, &served.token), opened(&served, &other));
         token(&served.terminal, &[command, "other"]);
         // The rest of the head, and the frame that closes it.
-        ends.read_to_end(&mut Vec::new()).expect("it is ended");
+        assert_eq!(closed_with(&mut ends), 1008);
         let stays = stays.get_mut();
         stays.set_nonblocking(true).unwrap();
         let mut bytes = [0; 4096];

@@ -3,9 +3,16 @@
 use std::process::Command;
 
 use crate::{
+    host_protocol::client_conformance,
     real_servers::node,
     support::{belljar, repository},
 };
+
+#[test]
+fn the_client_of_npm_does_what_the_protocols_table_says() {
+    let table = repository().join("packages/npm/tests/table.mjs");
+    client_conformance(&[node(), table.to_str().unwrap()]);
+}
 
 #[test]
 fn the_client_of_npm_and_its_adapters_keep_what_their_hosts_test() {

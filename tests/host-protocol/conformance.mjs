@@ -52,20 +52,51 @@ async function caseOf(client, { run, functions, expect, refused, asked }) {
   return wrong ?? (asked !== undefined && asked !== calls ? `the client is asked ${calls} times, and not ${asked}` : undefined);
 }
 
+/** How long a client may take for a case. */
+const CASE_MS = 60_000;
+
 /** Has a client run each case over its own interface. */
-async function clientOf(command) {
+function clientOf(command) {
   const child = spawn(command[0], command.slice(1), { stdio: ["pipe", "pipe", "inherit"] });
+  const ended = new Promise((resolve) => {
+    child.on("error", (error) => resolve(error.message));
+    child.on("close", (code) => resolve(code === 0 ? undefined : `it has ended with ${code}`));
+  });
+  // A client that has ended is noticed when its line is missing.
+  child.stdin.on("error", () => {});
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-  return async ({ name, run, functions, expect, refused }) => {
+  const next = async () => {
+    let timer;
+    const late = new Promise((_, reject) => {
+      timer = setTimeout(() => reject(new Error(`the client has said nothing for ${CASE_MS / 1_000} s`)), CASE_MS);
+    });
+    try {
+      return await Promise.race([lines.next(), late]);
+    } finally {
+      clearTimeout(timer);
+    }
+  };
+  const runCase = async ({ name, run, functions, expect, refused, asked }) => {
     child.stdin.write(`${JSON.stringify({ name, run, functions: functions ?? {} })}\n`);
-    const { value: line, done } = await lines.next();
+    const { value: line, done } = await next();
     if (done) return "the client has ended";
     const said = JSON.parse(line);
-    return refused === undefined ? difference(expect, said.outcome) : difference({ refused }, said);
+    if (said.inexpressible) {
+      report.inexpressible += 1;
+      return undefined;
+    }
+    if (refused !== undefined) return difference({ refused }, said);
+    const count = asked === undefined || said.asked === undefined ? {} : { asked };
+    return difference({ outcome: expect, ...count }, said);
   };
+  const end = () => {
+    child.stdin.end();
+    return ended;
+  };
+  return { runCase, end };
 }
 
-const report = { passed: 0, failed: 0 };
+const report = { passed: 0, failed: 0, inexpressible: 0 };
 
 async function checked(name, check) {
   let wrong;
@@ -92,8 +123,13 @@ const value = (name) => {
 
 const isBench = has("--bench");
 if (has("--client")) {
-  const runCase = await clientOf(given);
-  for (const each of cases) await checked(each.name, () => runCase(each));
+  const client = clientOf(given);
+  for (const each of cases) await checked(each.name, () => client.runCase(each));
+  await checked("the client ends when its input does", client.end);
+  // A client that can ask for nothing would pass.
+  await checked("most of the table can be asked for", () =>
+    report.inexpressible * 5 > cases.length ? `${report.inexpressible} cases cannot` : undefined,
+  );
 } else {
   const [path, url, token] = [value("--socket"), value("--url"), value("--token")];
   if (!path && !url && given.length === 0) {

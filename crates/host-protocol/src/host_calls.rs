@@ -5,7 +5,7 @@ use std::{
     collections::BTreeMap,
     sync::{
         Arc,
-        atomic::{AtomicU64, Ordering::Relaxed},
+        atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
     },
 };
 
@@ -13,7 +13,8 @@ use belljar_json_rpc::Id;
 use belljar_model::{JsonBounds, JsonText, LogLevel};
 use parking_lot::Mutex;
 use serde::Serialize;
-use tokio::sync::{OwnedSemaphorePermit, oneshot};
+use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore, oneshot};
+use tokio_util::sync::CancellationToken;
 
 use crate::{
     message::CallAnswer,
@@ -39,7 +40,14 @@ pub struct Answer {
 
 /// Bytes of an answer, as long as nobody has taken them.
 #[derive(Debug)]
-pub struct Held(#[expect(dead_code, reason = "it is there to be dropped")] OwnedSemaphorePermit);
+pub struct Held(#[expect(dead_code, reason = "it is there to be dropped")] AnswerRoom);
+
+/// Room for an answer, among those of its run and those of the connection.
+#[derive(Debug)]
+pub(crate) struct AnswerRoom {
+    pub(crate) _of_run: OwnedSemaphorePermit,
+    pub(crate) _of_connection: OwnedSemaphorePermit,
+}
 
 /// Why a call has no answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,6 +76,13 @@ pub(crate) struct RunState {
     calls: Mutex<Calls>,
     /// Log notifications that were left out since the last one.
     lost: AtomicU64,
+    /// Room for answers that it has not taken.
+    untaken: Arc<Semaphore>,
+    /// The bytes that there is room for.
+    most_untaken: usize,
+    /// Whether it was ended because it takes too few of its answers.
+    is_overfull: AtomicBool,
+    cancel: CancellationToken,
 }
 
 #[derive(Debug, Default)]
@@ -87,7 +102,7 @@ struct OpenCall {
 #[derive(Debug)]
 pub(crate) struct Given {
     answer: Result<Option<String>, CallFailure>,
-    room: OwnedSemaphorePermit,
+    room: AnswerRoom,
 }
 
 /// A call that was begun. Dropping it before its answer has come calls it off.
@@ -148,6 +163,11 @@ impl HostRun {
         }
     }
 
+    /// The bytes of answers that it may leave untaken, if the run was ended because it left more.
+    pub fn overfull(&self) -> Option<usize> {
+        self.0.is_overfull.load(Relaxed).then_some(self.0.most_untaken)
+    }
+
     /// Tells the other end what the script has logged. It is left out if the other end does not
     /// read, which the next notification says.
     pub fn log(&self, level: LogLevel, said: &str) {
@@ -167,8 +187,45 @@ impl HostRun {
 }
 
 impl RunState {
-    pub(crate) fn new(number: u64, id: &Id, outbox: Outbox) -> Arc<Self> {
-        Arc::new(Self { number, id: text(id), outbox, calls: Mutex::default(), lost: AtomicU64::new(0) })
+    /// A run that may leave so many bytes of answers untaken, and is ended by `cancel`.
+    pub(crate) fn new(
+        number: u64,
+        id: &Id,
+        outbox: Outbox,
+        most_untaken: usize,
+        cancel: CancellationToken,
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            number,
+            id: text(id),
+            outbox,
+            calls: Mutex::default(),
+            lost: AtomicU64::new(0),
+            untaken: Arc::new(Semaphore::new(most_untaken)),
+            most_untaken,
+            is_overfull: AtomicBool::new(false),
+            cancel,
+        })
+    }
+
+    /// Room among the answers of this run, as soon as it has taken enough of them.
+    pub(crate) async fn room_for(&self, bytes: usize) -> Result<OwnedSemaphorePermit, AcquireError> {
+        self.untaken.clone().acquire_many_owned(permits(bytes, self.most_untaken)).await
+    }
+
+    /// The bytes of its answers that it has not taken.
+    pub(crate) fn untaken(&self) -> usize {
+        self.most_untaken.saturating_sub(self.untaken.available_permits())
+    }
+
+    /// Ends the run: it takes too few of its answers.
+    pub(crate) fn overflow(&self) {
+        self.is_overfull.store(true, Relaxed);
+        self.cancel.cancel();
+    }
+
+    pub(crate) fn is_overfull(&self) -> bool {
+        self.is_overfull.load(Relaxed)
     }
 
     fn begin(
@@ -220,6 +277,12 @@ impl RunState {
         self.outbox.send_in(room, line).map_err(|_| CallFailure::Gone)
     }
 
+    /// Whether the answer of a call is waited for.
+    pub(crate) fn awaits(&self, call: u64) -> bool {
+        // One that was not sent cannot have been answered.
+        self.calls.lock().open.get(&call).is_some_and(|open| open.is_sent)
+    }
+
     /// Who waits for the answer of a call.
     pub(crate) fn take(&self, call: u64) -> Option<oneshot::Sender<Given>> {
         let mut calls = self.calls.lock();
@@ -256,7 +319,7 @@ pub(crate) fn call_of(id: &Id) -> Option<(u64, u64)> {
 }
 
 impl Given {
-    pub(crate) fn new(answer: CallAnswer<'_>, room: OwnedSemaphorePermit) -> Self {
+    pub(crate) fn new(answer: CallAnswer<'_>, room: AnswerRoom) -> Self {
         let answer = match answer {
             CallAnswer::Value(value) => Ok(value.map(|value| value.get().to_owned())),
             CallAnswer::Failed { message, name } => Err(CallFailure::Failed { message, name }),
@@ -279,6 +342,11 @@ impl Drop for Begun {
             self.run.call_off(self.number);
         }
     }
+}
+
+/// The permits of an answer. One that is larger than all room waits until it is alone.
+pub(crate) fn permits(bytes: usize, most: usize) -> u32 {
+    u32::try_from(bytes.min(most)).unwrap_or(u32::MAX)
 }
 
 /// A text or an id as JSON.

@@ -16,13 +16,16 @@ use tokio_util::{sync::CancellationToken, task::AbortOnDropHandle};
 use crate::{
     HostRun, PROTOCOL, RunRequest, Runner,
     carrier::{Sink, Source},
-    host_calls::{Given, RunState, call_of},
+    host_calls::{AnswerRoom, Given, RunState, call_of, permits},
     message::{CallAnswer, ClientName, Greet, Incoming, params},
     outbox::{Closed, Outbox, outbox},
 };
 
 /// How long runs have to be answered when the connection ends.
 const LAST_WORDS: Duration = Duration::from_secs(2);
+/// How long an answer waits for room, while nothing else is read. Runs that wait take theirs at
+/// once; one that computes for longer is ended, so that it holds up no other.
+const ROOM_PATIENCE: Duration = Duration::from_secs(1);
 /// Characters of a foreign text in a message.
 const SHOWN: usize = 60;
 
@@ -33,8 +36,10 @@ pub struct SessionLimits {
     pub runs: usize,
     /// Bytes of the requests of these runs.
     pub run_bytes: usize,
-    /// Bytes of answers that no run has taken yet. When there are more, nothing is read.
+    /// Bytes of answers that no run has taken yet.
     pub answer_bytes: usize,
+    /// Those of one run. A run that leaves more untaken is ended.
+    pub run_answer_bytes: usize,
     /// Bytes that wait to be written.
     pub waiting_bytes: usize,
     /// Bytes of a message that is written.
@@ -48,6 +53,7 @@ impl Default for SessionLimits {
             runs: 1_024,
             run_bytes: 64 << 20,
             answer_bytes: 64 << 20,
+            run_answer_bytes: 32 << 20,
             waiting_bytes: MAX_LINE_BYTES,
             message_bytes: MAX_LINE_BYTES,
         }
@@ -156,7 +162,7 @@ impl Session {
                     Some(response(None, &Err(Error::new(codes::TOO_LONG, message).with_hint(hint))))
                 }
                 Ok(Some(Line::NoText)) => {
-                    let message = "a message is not text: send UTF-8, and over a WebSocket text frames";
+                    let message = "a message is not text: send UTF-8";
                     Some(response(None, &Err(Error::new(codes::PARSE, message))))
                 }
                 Ok(None) | Err(_) => return Ok(()),
@@ -191,11 +197,38 @@ impl Session {
     /// may have been called off.
     async fn hand_over(&self, id: &Id, answer: CallAnswer<'_>) {
         let Some((run, call)) = call_of(id) else { return };
-        let Some(waiting) = self.runs.state(run).and_then(|state| state.take(call)) else { return };
-        let bytes = u32::try_from(answer.bytes().min(self.limits.answer_bytes)).unwrap_or(u32::MAX);
-        let Ok(room) = self.answers.clone().acquire_many_owned(bytes).await else { return };
+        let Some(state) = self.runs.state(run).filter(|state| state.awaits(call) && !state.is_overfull()) else {
+            return;
+        };
+        let Some(room) = self.room_for(&state, answer.bytes()).await else { return };
         // Its call may have ended meanwhile.
-        let _ = waiting.send(Given::new(answer, room));
+        if let Some(waiting) = state.take(call) {
+            let _ = waiting.send(Given::new(answer, room));
+        }
+    }
+
+    /// Room for an answer. Where there is none for a while, a run is ended: this one if it leaves
+    /// too much untaken, or the one that leaves the most. There is none if it is this one.
+    async fn room_for(&self, state: &RunState, bytes: usize) -> Option<AnswerRoom> {
+        let Ok(of_run) = timeout(ROOM_PATIENCE, state.room_for(bytes)).await else {
+            state.overflow();
+            return None;
+        };
+        let of_run = of_run.ok()?;
+        let bytes = permits(bytes, self.limits.answer_bytes);
+        loop {
+            if let Ok(room) = timeout(ROOM_PATIENCE, self.answers.clone().acquire_many_owned(bytes)).await {
+                return Some(AnswerRoom { _of_run: of_run, _of_connection: room.ok()? });
+            }
+            match self.runs.fullest() {
+                Some(fullest) => fullest.overflow(),
+                // All that hold something are ending already.
+                None => state.overflow(),
+            }
+            if state.is_overfull() {
+                return None;
+            }
+        }
     }
 
     /// Handles a notification. An unknown or invalid one is ignored, as JSON-RPC requires.
@@ -258,7 +291,8 @@ impl Session {
         while self.running.try_join_next().is_some() {}
         self.last += 1;
         let (number, cancel) = (self.last, CancellationToken::new());
-        let state = RunState::new(number, id, self.outbox.clone());
+        let most_untaken = self.limits.run_answer_bytes;
+        let state = RunState::new(number, id, self.outbox.clone(), most_untaken, cancel.clone());
         self.runs.add(id, OpenRun { number, bytes, cancel: cancel.clone() }, state.clone());
         let run = self.runner.run(request, HostRun::new(state.clone()), self.client.clone(), cancel);
         let (runs, outbox, id) = (self.runs.clone(), self.outbox.clone(), id.clone());
@@ -325,6 +359,13 @@ impl Runs {
 
     fn state(&self, number: u64) -> Option<Arc<RunState>> {
         self.open.lock().by_number.get(&number).cloned()
+    }
+
+    /// The run that leaves the most of its answers untaken, among those that are not ended for it.
+    fn fullest(&self) -> Option<Arc<RunState>> {
+        let open = self.open.lock();
+        let states = open.by_number.values().filter(|state| !state.is_overfull() && state.untaken() > 0);
+        states.max_by_key(|state| state.untaken()).cloned()
     }
 
     fn cancel_one(&self, id: &Id) {

@@ -3,34 +3,22 @@
 //! Who may connect, and from where, is decided as for any other request. The token of a page, which
 //! cannot set headers of a WebSocket, may be offered as a subprotocol.
 
-use std::{io, sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use belljar_host_protocol::{Ends, Line, Runner, SessionLimits, Sink, Source};
-use bytes::Bytes;
-use futures::{SinkExt as _, StreamExt as _, stream::SplitSink, stream::SplitStream};
+use belljar_host_protocol::{Ends, Runner, SessionLimits};
 use http::{HeaderMap, HeaderName, HeaderValue, Request, StatusCode, header};
 use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::TokioIo;
 use parking_lot::Mutex;
 use ring::digest::{SHA1_FOR_LEGACY_USE_ONLY, digest};
-use tokio::{
-    io::{AsyncRead, AsyncWrite},
-    sync::Mutex as AsyncMutex,
-    time::timeout,
-};
-use tokio_tungstenite::{
-    WebSocketStream,
-    tungstenite::{
-        Error, Message,
-        protocol::{Role, WebSocketConfig},
-    },
-};
+use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 
 use crate::{
     Principal,
     admission::Flight,
     answer::{self, Answer},
+    frames::{Opened, let_read, opened},
     origin::only,
     validity::Validity,
 };
@@ -52,12 +40,10 @@ const LIMITS: SessionLimits = SessionLimits {
     runs: 256,
     run_bytes: MESSAGE_BYTES,
     answer_bytes: MESSAGE_BYTES,
+    run_answer_bytes: MESSAGE_BYTES / 2,
     waiting_bytes: 4 << 20,
     message_bytes: MESSAGE_BYTES,
 };
-
-/// After so long without a frame a client is asked whether it is there, and has as long to answer.
-const SILENCE: Duration = Duration::from_secs(60);
 
 /// Makes what does the runs of a principal's connection.
 pub type Runners = Arc<dyn Fn(&Principal) -> Arc<dyn Runner> + Send + Sync>;
@@ -213,107 +199,29 @@ impl Opening {
             Ok(upgraded) => upgraded,
             Err(error) => return tracing::debug!("a connection did not become a WebSocket: {error}"),
         };
-        let mut config = WebSocketConfig::default();
-        config.max_message_size = Some(MESSAGE_BYTES);
-        config.max_frame_size = Some(MESSAGE_BYTES);
-        let socket = WebSocketStream::from_raw_socket(TokioIo::new(upgraded), Role::Server, Some(config)).await;
-        let (output, input) = socket.split();
-        let output = Arc::new(AsyncMutex::new(output));
-        let frames = Frames { input, output: output.clone() };
+        let Opened { mut frames, sink, closing, stream } =
+            opened(TokioIo::new(upgraded), MESSAGE_BYTES, ends.clone()).await;
         let now = ends.now.clone();
-        let invalid = async move {
+        let invalid = async {
             validity.ended().await;
             tracing::info!("a WebSocket is ended: its token is not valid any more");
+            closing.because(CloseCode::Policy, "the token is not valid any more");
             now.cancel();
             std::future::pending::<()>().await;
         };
         tokio::select! {
-            () = belljar_host_protocol::serve(frames, FrameSink(output), runner, LIMITS, &ends) => {}
+            () = belljar_host_protocol::serve(&mut frames, sink, runner, LIMITS, &ends) => {}
             () = invalid => {}
         }
-    }
-}
-
-/// What writes frames: messages, and the question whether the client is there.
-type Output<S> = Arc<AsyncMutex<SplitSink<WebSocketStream<S>, Message>>>;
-
-/// The frames of a client.
-struct Frames<S> {
-    input: SplitStream<WebSocketStream<S>>,
-    output: Output<S>,
-}
-
-impl<S: AsyncRead + AsyncWrite + Unpin + Send> Frames<S> {
-    /// The next frame, or `None` at the end, and when the client is silent and does not answer: a
-    /// machine that is gone says nothing any more, and would keep its place.
-    async fn frame(&mut self) -> Option<Result<Message, Error>> {
-        if let Ok(frame) = timeout(SILENCE, self.input.next()).await {
-            return frame;
+        if closing.is_said() {
+            let_read(stream).await;
         }
-        let output = self.output.clone();
-        let asked_and_answered = async {
-            output.lock().await.send(Message::Ping(Bytes::new())).await.ok()?;
-            self.input.next().await
-        };
-        timeout(SILENCE, asked_and_answered).await.ok().flatten()
-    }
-}
-
-impl<S: AsyncRead + AsyncWrite + Unpin + Send> Source for Frames<S> {
-    async fn next(&mut self) -> io::Result<Option<Line>> {
-        loop {
-            match self.frame().await {
-                None | Some(Ok(Message::Close(_)) | Err(Error::ConnectionClosed)) => return Ok(None),
-                Some(Ok(Message::Text(text))) => return Ok(Some(Line::Text(text.as_str().to_owned()))),
-                Some(Ok(Message::Binary(_))) => return Ok(Some(Line::NoText)),
-                // The library answers pings.
-                Some(Ok(Message::Ping(_) | Message::Pong(_) | Message::Frame(_))) => {}
-                Some(Err(error)) => return Err(io::Error::other(error)),
-            }
-        }
-    }
-}
-
-/// Frames to a client.
-struct FrameSink<S>(Output<S>);
-
-impl<S: AsyncRead + AsyncWrite + Unpin + Send> Sink for FrameSink<S> {
-    async fn write(&mut self, messages: &[String]) -> io::Result<()> {
-        let mut output = self.0.lock().await;
-        for message in messages {
-            output.feed(Message::text(message.as_str())).await.map_err(io::Error::other)?;
-        }
-        output.flush().await.map_err(io::Error::other)
-    }
-
-    async fn close(&mut self) -> io::Result<()> {
-        self.0.lock().await.close().await.map_err(io::Error::other)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    // The clock goes on only when nobody can do anything.
-    #[tokio::test(start_paused = true)]
-    async fn a_client_that_is_silent_is_asked_and_given_up_if_it_does_not_answer() {
-        for answers in [true, false] {
-            let (ours, theirs) = tokio::io::duplex(1 << 10);
-            let server = WebSocketStream::from_raw_socket(ours, Role::Server, None).await;
-            let mut client = WebSocketStream::from_raw_socket(theirs, Role::Client, None).await;
-            let (output, input) = server.split();
-            let mut frames = Frames { input, output: Arc::new(AsyncMutex::new(output)) };
-            let reading = tokio::spawn(async move { frames.next().await });
-            if answers {
-                // The library answers a ping when it is read.
-                assert!(matches!(client.next().await, Some(Ok(Message::Ping(_)))));
-                client.send(Message::text("here")).await.expect("it reads");
-            }
-            let line = reading.await.expect("no panic").expect("no error");
-            assert_eq!(line.is_some(), answers);
-        }
-    }
 
     #[test]
     fn the_key_is_answered_as_in_the_example_of_the_standard() {

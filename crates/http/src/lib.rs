@@ -21,6 +21,7 @@ mod answer;
 mod body;
 mod connections;
 mod cors;
+mod frames;
 mod front;
 mod guesses;
 mod host;

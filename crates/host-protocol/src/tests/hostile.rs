@@ -80,25 +80,58 @@ async fn runs_whose_answers_nobody_reads_count_until_they_are_written() {
 
 // The clock goes on only when nobody can do anything.
 #[tokio::test(start_paused = true)]
-async fn failures_that_no_run_takes_are_bounded_as_values_are() {
+async fn a_run_that_takes_no_answers_is_ended_and_the_others_go_on() {
     let mut client = Client::greeted().await;
-    client.run(1, "busy 1100").await;
-    let mut calls = client.some(1100).await;
+    client.run(1, "busy 600").await;
+    let calls = client.some(600).await;
+    // Failures count as values do.
     let failure = json!({ "error": { "code": 1, "message": "x".repeat(64 << 10) } });
-    let last = calls.split_off(1000);
-    for call in &calls {
+    let (fit, last) = calls.split_at(512);
+    for call in fit {
         client.answer(call, &failure).await;
     }
     client.run(2, "other").await;
-    assert_eq!(client.next().await["id"], 2, "there is room for a thousand");
-    let flood = async {
-        for call in &last {
-            client.answer(call, &failure).await;
+    assert_eq!(client.next().await["id"], 2, "there is room for 32 MiB");
+    for call in last {
+        client.answer(call, &failure).await;
+    }
+    client.run(3, "other").await;
+    let mut answered = Vec::new();
+    while answered.len() < 2 {
+        let message = client.next().await;
+        if message.get("id").is_some() {
+            answered.push((message["id"].clone(), message["result"]["overfull"].clone()));
         }
-        client.run(3, "other").await;
-        client.next().await
+    }
+    assert_eq!(answered, [(json!(1), json!(32 << 20)), (json!(3), Value::Null)]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_run_that_leaves_most_untaken_is_ended_for_one_that_takes_its_answers() {
+    let mut client = Client::greeted().await;
+    let large = json!({ "result": { "value": "x".repeat(15 << 20) } });
+    for (id, count) in [(1, 2), (2, 2), (3, 1)] {
+        client.run(id, "busy 2").await;
+        let calls = client.some(2).await;
+        for call in calls.iter().take(count) {
+            client.answer(call, &large).await;
+        }
+    }
+    // Of 64 MiB, 60 are taken, and the last answer found no room: one of the first two is ended.
+    client.run(4, "calls 1").await;
+    let mut ended = Vec::new();
+    let result = loop {
+        let message = client.next().await;
+        if message["method"] == "call" {
+            client.answer(&message, &json!({ "result": { "value": 4 } })).await;
+        } else if message["id"] == 4 {
+            break message["result"].clone();
+        } else if message.get("id").is_some() {
+            ended.push(message["id"].clone());
+        }
     };
-    assert!(tokio::time::timeout(Duration::from_secs(3), flood).await.is_err(), "the session read on");
+    assert_eq!(result, json!([4]));
+    assert!(ended == [json!(1)] || ended == [json!(2)], "{ended:?}");
 }
 
 #[tokio::test]

@@ -77,7 +77,7 @@ impl Runner for Stub {
                     let call = |at: u64| host.call(&target, &JsonText::from_value(&json!([at])), BOUNDS);
                     let _calls: Vec<_> = (0..number).map(call).collect();
                     cancelled.cancelled().await;
-                    json!("cancelled")
+                    json!({ "overfull": host.overfull() })
                 }
                 "shout" => {
                     let argument = "x".repeat(usize::try_from(number).unwrap_or(0));

@@ -125,6 +125,8 @@ export interface OutcomeError {
   kind: ErrorKind;
   /** `Name: message`, or what ended the run. */
   message: string;
+  /** `"prelude"` if the prelude failed, or was ended by a limit, and not the script. */
+  where?: "prelude";
   /** What the script threw, apart. */
   thrown?: { name: string; message: string };
   line?: number;

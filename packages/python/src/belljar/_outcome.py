@@ -73,6 +73,8 @@ class Failure:
     """syntax, exception, tool, timeout, fuel, memory, stack, deadlock, calls, output, plan, …"""
     message: str
     """What happened, in one line."""
+    where: str | None = None
+    """`prelude` if the prelude failed, or was ended by a limit, and not the script."""
     name: str | None = None
     """The name of the error that the script threw, such as `TypeError`."""
     thrown: str | None = None
