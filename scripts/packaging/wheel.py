@@ -23,6 +23,7 @@ except ModuleNotFoundError:  # Python 3.10
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 PACKAGE = REPOSITORY / "packages/python"
+LICENSES = ("LICENSE-APACHE", "LICENSE-MIT")
 
 
 def main() -> None:
@@ -32,18 +33,12 @@ def main() -> None:
     arguments.add_argument("--quick", action="store_true")
     given = arguments.parse_args()
 
-    project = tomllib.loads((PACKAGE / "pyproject.toml").read_text())["project"]
-    if project["version"] != given.version:
-        sys.exit(f"error: packages/python/pyproject.toml has version {project['version']}, and Cargo.toml {given.version}")
+    project = project_of(given.version)
     name = f"belljar-{given.version}"
     program = Path(given.program)
-    files: list[tuple[str, bytes, int]] = []
-    sources = PACKAGE / "src"
-    for path in sorted(sources.rglob("*")):
-        if path.is_file() and "__pycache__" not in path.parts:
-            files.append((path.relative_to(sources).as_posix(), path.read_bytes(), 0o644))
+    files: list[tuple[str, bytes, int]] = [(path, data, 0o644) for path, data in client_sources()]
     files.append((f"{name}.data/scripts/{program.name}", program.read_bytes(), 0o755))
-    for license in ("LICENSE-APACHE", "LICENSE-MIT"):
+    for license in LICENSES:
         files.append((f"{name}.dist-info/licenses/{license}", (REPOSITORY / license).read_bytes(), 0o644))
     files.append((f"{name}.dist-info/METADATA", metadata(project).encode(), 0o644))
     wheel = f"Wheel-Version: 1.0\nGenerator: belljar\nRoot-Is-Purelib: false\nTag: py3-none-{given.tag}\n"
@@ -60,6 +55,21 @@ def main() -> None:
             entry.external_attr = (0o100000 | mode) << 16
             entry.compress_type = zipfile.ZIP_DEFLATED
             archive.writestr(entry, data, compresslevel=level)
+
+
+def project_of(version: str) -> dict:
+    """What pyproject.toml says, if it is of this version."""
+    project = tomllib.loads((PACKAGE / "pyproject.toml").read_text())["project"]
+    if project["version"] != version:
+        sys.exit(f"error: packages/python/pyproject.toml has version {project['version']}, and Cargo.toml {version}")
+    return project
+
+
+def client_sources() -> list[tuple[str, bytes]]:
+    """The files of the client, by their paths below `src`."""
+    sources = PACKAGE / "src"
+    paths = (path for path in sorted(sources.rglob("*")) if path.is_file() and "__pycache__" not in path.parts)
+    return [(path.relative_to(sources).as_posix(), path.read_bytes()) for path in paths]
 
 
 def metadata(project: dict) -> str:

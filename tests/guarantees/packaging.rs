@@ -122,6 +122,44 @@ fn every_package_works_in_an_empty_folder_and_home() {
     assert!(!installed.exists());
 }
 
+/// Where there is no wheel, pip builds the client from it.
+#[test]
+fn the_source_distribution_of_pypi_has_the_whole_client_and_no_more() {
+    let name = format!("belljar-{}", env!("CARGO_PKG_VERSION"));
+    let dist = tempfile::tempdir().unwrap();
+    let archive = dist.path().join(format!("{name}.tar.gz"));
+    let made = || {
+        let mut package = Command::new(repository().join("scripts/package"));
+        output(package.arg("--to").arg(dist.path()).arg("sdist"));
+        fs::read(&archive).unwrap()
+    };
+    assert!(made() == made(), "the same sources give another archive");
+
+    output(Command::new("tar").arg("--extract").arg("--file").arg(&archive).arg("--directory").arg(dist.path()));
+    let sources = output(Command::new("git").current_dir(repository().join("packages/python")).args([
+        "ls-files",
+        "--cached",
+        "--others",
+        "--exclude-standard",
+        "src",
+    ]));
+    let mut wanted: BTreeSet<String> = sources.lines().map(str::to_owned).collect();
+    assert!(wanted.contains("src/belljar/py.typed"), "{wanted:?}");
+    wanted.extend(["LICENSE-APACHE", "LICENSE-MIT", "PKG-INFO", "README.md", "pyproject.toml"].map(str::to_owned));
+    let listed = output(Command::new("tar").arg("--list").arg("--file").arg(&archive));
+    let listed: BTreeSet<String> =
+        listed.lines().map(|path| path.strip_prefix(&format!("{name}/")).unwrap().to_owned()).collect();
+    assert_eq!(listed, wanted);
+
+    let unpacked = dist.path().join(&name);
+    let information = fs::read_to_string(unpacked.join("PKG-INFO")).unwrap();
+    let version = format!("\nName: belljar\nVersion: {}\n", env!("CARGO_PKG_VERSION"));
+    assert!(information.contains(&version), "{information}");
+    let client = "import belljar; print(belljar.__file__)";
+    let imported = output(Command::new("python3").args(["-B", "-c", client]).env("PYTHONPATH", unpacked.join("src")));
+    assert!(imported.contains(&name), "{imported}");
+}
+
 /// What the command of npm is given reaches the program, and what ends the program is said on.
 #[test]
 fn the_command_of_npm_passes_on_exit_codes_and_signals() {
