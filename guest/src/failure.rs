@@ -54,8 +54,8 @@ impl Failing {
         match self {
             Self::Thrown(value) => thrown(&value, context),
             Self::Engine(frames) => Failure {
-                line: frames.first().map(|frame| frame.position.line),
-                column: frames.first().map(|frame| frame.position.column),
+                line: frames.iter().find_map(Frame::in_script).map(|position| position.line),
+                column: frames.iter().find_map(Frame::in_script).map(|position| position.column),
                 stack: stack::text(&frames),
                 hint: Some("write what this line does in another way".to_owned()),
                 ..plain(FailureKind::Exception, "the interpreter could not go on: this is a defect of the interpreter")
@@ -127,16 +127,19 @@ fn thrown(value: &JsValue, context: &mut Context) -> Failure {
         _ => FailureKind::Exception,
     };
     let operand = error.downcast_ref::<Error>().and_then(|error| error.operand_name(context));
-    let frames = stack::frames(&originals::raw_stack(&error, context));
-    let position = frames.first().map(|frame| frame.position);
+    let frames = globals::frames_of(&error, &originals::raw_stack(&error, context));
+    // What is read in the source is read in the script's.
+    let at = frames.first().and_then(Frame::in_script);
+    let position = frames.iter().find_map(Frame::in_script);
+    let named = frames.first().and_then(Frame::in_named).map(|place| format!(" (in {place})")).unwrap_or_default();
     let hint = match own_hint(&error, context) {
         // The arguments of a call that was refused, which stands where the error does.
-        Some(hint) if name == "TypeError" => match globals::argument_hint(&message, position, context) {
+        Some(hint) if name == "TypeError" => match globals::argument_hint(&message, at, context) {
             Some(argument) => Some(format!("{argument}; {hint}")),
             None => Some(hint),
         },
         Some(hint) => Some(hint),
-        None => globals::hint_for(&name, &message, operand.as_deref(), position, context),
+        None => globals::hint_for(&name, &message, operand.as_deref(), at, context),
     };
     let mut missing = missing(&error, context);
     let (causes, of_cause) = causes(&error, context);
@@ -152,7 +155,7 @@ fn thrown(value: &JsValue, context: &mut Context) -> Failure {
         hint: hint.filter(|hint| is_of_this_run(hint)),
         missing,
         thrown: Some(bare),
-        ..plain(kind, &format!("{}{causes}", headline(&name, &message)))
+        ..plain(kind, &format!("{}{named}{causes}", headline(&name, &message)))
     }
 }
 
@@ -218,8 +221,8 @@ fn causes(error: &JsObject, context: &mut Context) -> (String, Option<(String, O
         };
         let (name, message) = name_and_message(&inner, context);
         text.push_str(&format!("; {what}: {}", headline(&name, &message)));
-        let frames = stack::frames(&originals::raw_stack(&inner, context));
-        let position = frames.first().map(|frame| frame.position);
+        let frames = globals::frames_of(&inner, &originals::raw_stack(&inner, context));
+        let position = frames.first().and_then(Frame::in_script);
         if let Some(position) = position {
             text.push_str(&format!(" (line {})", position.line));
         }

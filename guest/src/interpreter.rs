@@ -23,7 +23,7 @@ use crate::{
     failure::{self, Failing},
     jobs::JobQueue,
     modules::NoModules,
-    plan, prelude,
+    plan, prelude, signature,
 };
 
 /// Functions that are named where the script does not wait for them.
@@ -83,6 +83,9 @@ pub(crate) fn run(program: Program) -> Result<String, Failure> {
 }
 
 fn run_in(context: &mut Context, program: Program) -> Result<String, Failure> {
+    if program.only_signature {
+        return signature::read(&program.source, context);
+    }
     let is_server =
         |name: &str| program.namespaces.iter().any(|server| server.globals.iter().any(|global| global == name));
     let functions: BTreeSet<String> = program.functions.iter().map(|function| function.name.clone()).collect();
@@ -184,14 +187,14 @@ pub(crate) fn failing(error: JsError, context: &mut Context) -> Failure {
 }
 
 /// The translation has let something pass that the engine does not know.
-fn unparsable(error: JsError, context: &mut Context) -> Failure {
+pub(crate) fn unparsable(error: JsError, context: &mut Context) -> Failure {
     match error.as_native() {
         Some(native) => failure::of_syntax(source::fault_of_engine(native.message())),
         None => failing(error, context),
     }
 }
 
-fn parse(code: &str, context: &mut Context) -> JsResult<Script> {
+pub(crate) fn parse(code: &str, context: &mut Context) -> JsResult<Script> {
     // A program is in strict mode, as a module is. What it makes of texts while it runs says so
     // itself.
     context.strict(true);

@@ -15,6 +15,7 @@ mod jobs;
 mod modules;
 mod plan;
 mod prelude;
+mod signature;
 
 use belljar_guest_bindings::{Failure, Guest, Program};
 

@@ -2,7 +2,7 @@
 
 use boa_engine::Context;
 
-use belljar_guest_bindings::{Failure, FailureKind, Program};
+use belljar_guest_bindings::{Failure, FailureKind, Program, belljar::sandbox::console};
 use belljar_guest_engine::{originals, scripts};
 use belljar_guest_globals as globals;
 
@@ -14,8 +14,16 @@ const NAME: &str = "prelude";
 /// Runs the prelude, and closes what only it may change.
 ///
 /// # Errors
-/// It throws, or is no program: the failure says that it is not the script's.
+/// It throws, or is not a program: the failure says that it is not the script's.
 pub(crate) fn run(code: &str, program: &Program, context: &mut Context) -> Result<(), Failure> {
+    // The host is told of the end after a success alone: a run that ends before it ends in here.
+    console::prelude(true);
+    evaluate(code, program, context)?;
+    console::prelude(false);
+    Ok(())
+}
+
+fn evaluate(code: &str, program: &Program, context: &mut Context) -> Result<(), Failure> {
     // As the script is.
     context.strict(true);
     let parsed = scripts::parse(code, Some(NAME), context);

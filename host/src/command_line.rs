@@ -29,6 +29,7 @@ use crate::{
         runs::RunsArguments,
         search::SearchArguments,
         servers::ServersArguments,
+        skills::SkillsArguments,
         test::TestArguments,
         token::TokenArguments,
         typescript::TypescriptArguments,
@@ -91,6 +92,9 @@ pub(crate) enum Command {
     /// The owner's rules for calls: checks, tests and explains them.
     #[command(after_help = help::POLICY)]
     Policy(PolicyArguments),
+    /// The owner's scripts with names, which scripts call as skills.NAME.
+    #[command(after_help = help::SKILLS)]
+    Skills(SkillsArguments),
     /// Searches the tools of all servers.
     Search(SearchArguments),
     /// Calls one tool.
@@ -154,6 +158,7 @@ impl Arguments {
             Command::Approvals(arguments) => arguments.json,
             Command::Approve(_) | Command::Deny(_) => false,
             Command::Policy(arguments) => arguments.command.is_json(),
+            Command::Skills(arguments) => arguments.command.is_json(),
             Command::Search(arguments) => arguments.json,
             Command::Call(arguments) => arguments.json,
             Command::Route(arguments) => arguments.json,

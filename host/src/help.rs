@@ -158,6 +158,22 @@ Examples:
 
 Exit code: 0 done; 2 wrong usage, or the file cannot be used; 3 belljar itself failed.";
 
+pub(crate) const SKILLS: &str = "\
+A script with a name is a file skills/NAME.ts or .js beside belljar.toml, or in a folder that '[skills] folders' names: a comment that \
+says what it does, and export default async (args: { repo: string; since?: string }) => … Scripts call it as await skills.NAME(args), and \
+models find it by search_docs. It runs as part of their run: with its limits, its rules and its record.
+
+To save one, you type a code that only your terminal shows: a model cannot give its own work to later runs.
+
+Examples:
+  belljar skills list
+  belljar skills check
+  belljar run triage.ts --ledger recordings
+  belljar skills save triage --run r_0123456789abc
+  belljar skills run triage --input '{\"repo\": \"belljar\"}'
+
+Exit code: 0 done; 1 one of them cannot be called, or its run failed; 2 wrong usage or configuration; 3 belljar itself failed.";
+
 pub(crate) const SEARCH: &str = "\
 Examples:
   belljar search                          all servers and their tools

@@ -8,7 +8,8 @@ use std::{
 };
 
 use belljar_config::{Config, Variables};
-use belljar_model::ServerSpec;
+use belljar_gateway::SKILLS;
+use belljar_model::{EffectRules, ServerSpec};
 use belljar_policy::{Comparison, Policy, Problem, Problems, ServerTools};
 use belljar_upstream::Listed;
 
@@ -102,7 +103,10 @@ impl LoadedPolicy {
             effects: &spec.effects,
             tools: tools(at),
         };
-        self.policy.compare(&servers.iter().enumerate().map(server).collect::<Vec<_>>())
+        // Rules may name the owner's scripts, whether there are some or not.
+        let effects = EffectRules::trusting();
+        let scripts = ServerTools { name: SKILLS, effects: &effects, tools: None };
+        self.policy.compare(&servers.iter().enumerate().map(server).chain([scripts]).collect::<Vec<_>>())
     }
 
     fn refuse(&self, found: &Comparison) -> Result<(), Failure> {

@@ -7,11 +7,11 @@ use std::{
     sync::Arc,
 };
 
-use belljar_config::{ApprovalsSettings, Config};
+use belljar_config::{ApprovalsSettings, Config, Format};
 use belljar_engine::Engine;
 #[cfg(unix)]
 use belljar_engine::ProcessEngine;
-use belljar_gateway::{Gateway, RunLedger, Toolbox};
+use belljar_gateway::{Gateway, RunLedger, SKILLS, SkillFolder, Skills, Toolbox};
 use belljar_ledger::SqliteLedger;
 use belljar_model::{LedgerSettings, Limits, LimitsPatch, RunsPatch, ServerSpec, Transport};
 use belljar_sandbox::{Image, Sandbox, SandboxError, SandboxOptions};
@@ -73,6 +73,21 @@ impl Loaded {
     /// The limits that the configuration sets.
     pub(crate) fn limits(&self) -> Limits {
         self.config.limits.over(&Limits::default())
+    }
+
+    /// The folders with scripts that have a name: the one beside the configuration, if it exists,
+    /// and those that it names.
+    pub(crate) fn skill_folders(&self) -> Vec<SkillFolder> {
+        let beside = self.folder_of_skills().filter(|folder| folder.symlink_metadata().is_ok());
+        let beside = beside.map(|path| SkillFolder { path, is_named: false });
+        let named = self.config.skills.iter().map(|path| SkillFolder { path: path.clone(), is_named: true });
+        beside.into_iter().chain(named).collect()
+    }
+
+    /// The folder beside the configuration, if that is a belljar.toml.
+    pub(crate) fn folder_of_skills(&self) -> Option<PathBuf> {
+        let path = self.path.as_ref().filter(|path| Format::of(path) == Format::Toml)?;
+        Some(std::path::absolute(path).ok()?.with_file_name(SKILLS))
     }
 
     /// The folder in which a daemon runs servers that name none: that of the configuration; the
@@ -198,7 +213,7 @@ impl Setup {
     }
 
     fn with(loaded: Loaded, refresh: bool) -> Self {
-        let (limits, runs) = (loaded.limits(), loaded.config.runs.clone());
+        let (limits, runs, folders) = (loaded.limits(), loaded.config.runs.clone(), loaded.skill_folders());
         let mut options = Options::new("belljar", env!("CARGO_PKG_VERSION"));
         let environment = environment::of_children(&loaded.config.children);
         (options.environment, options.withheld) = (environment.passed, environment.withheld);
@@ -242,6 +257,10 @@ impl Setup {
                 toolbox.with_policy(rules.policy, &loaded.config.servers).with_rules_file(file)
             }
             None => toolbox,
+        };
+        let toolbox = match folders.is_empty() {
+            true => toolbox,
+            false => toolbox.with_skills(Skills::new(folders)),
         };
         let told = Told::of(loaded.config.approvals.webhook.as_ref());
         let (set_limits, approvals) = (loaded.config.limits, loaded.config.approvals);

@@ -12,7 +12,7 @@ use std::{
     },
 };
 
-use belljar_sandbox::{Effect, Outcome, SchemaError, Tool, ToolSet, json};
+use belljar_sandbox::{Effect, Image, Outcome, Sandbox, SandboxOptions, SchemaError, Tool, ToolSet, json};
 
 use crate::support::{Answer, cargo, repository, sandbox};
 
@@ -39,6 +39,21 @@ async fn run(source: &str) -> (Outcome, u64) {
     });
     let outcome = sandbox().run(source).tools(Arc::new(tools)).await;
     (outcome, calls.load(Ordering::Relaxed))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_program_in_the_readme_gives_what_it_says() -> Result<(), Box<dyn std::error::Error>> {
+    let tools = ToolSet::new().with("shop", "price", Effect::ReadOnly, |_| async { Ok(json!(12)) });
+    let sandbox = Sandbox::new(&Image::embedded(), SandboxOptions::default())?;
+    let outcome = sandbox.run("return await shop.price({ id: 7 })").tools(Arc::new(tools)).await;
+    assert_eq!(outcome.result?.as_str(), "12");
+
+    // The lines above are those of its `main`.
+    let (_, program) = include_str!("../../README.md").split_once("#[tokio::main]\n").ok_or("there is no program")?;
+    let shown: Vec<&str> = program.lines().filter(|line| line.starts_with("    let ")).take(3).collect();
+    assert!(include_str!("embedding.rs").contains(&shown.join("\n")), "{shown:#?}");
+    assert!(shown.len() == 3 && program.contains("println!(\"{}\", outcome.result?.as_str()); // 12"));
+    Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread")]

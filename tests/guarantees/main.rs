@@ -87,6 +87,7 @@ mod scripts;
 mod select;
 mod server_figures;
 mod shared_state;
+mod skills;
 mod soak;
 mod speed;
 mod stub_server;

@@ -44,11 +44,15 @@ pub(crate) async fn a_call_that_is_not_awaited_ends_before_the_run_does() {
             Ok(json!(null))
         }
     });
-    let outcome =
-        support::run_with("box.slow(); box.slow(); return 'early'", &Limits::default(), Arc::new(tools)).await;
-    assert_eq!(outcome.result.unwrap().as_str(), "\"early\"");
-    assert_eq!(done.load(Ordering::SeqCst), 2);
-    assert_eq!(outcome.calls.iter().filter(|call| call.ok).count(), 2);
+    for (end, at_the_end) in [("return 'early'", Ok("\"early\"")), ("throw new Error('early')", Err("Error: early"))] {
+        let before = done.load(Ordering::SeqCst);
+        let source = format!("box.slow(); box.slow(); {end}");
+        let outcome = support::run_with(&source, &Limits::default(), Arc::new(tools.clone())).await;
+        let result = outcome.result.as_ref().map(|value| value.as_str()).map_err(|error| error.message.as_str());
+        assert_eq!(result, at_the_end);
+        assert_eq!(done.load(Ordering::SeqCst), before + 2);
+        assert_eq!(outcome.calls.iter().filter(|call| call.ok).count(), 2);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

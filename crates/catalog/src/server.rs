@@ -108,6 +108,13 @@ impl ServerCatalog {
         self
     }
 
+    /// The same for the owner's scripts, which are shown with that remark.
+    #[must_use]
+    pub fn of_scripts(mut self) -> Self {
+        self.tools.iter_mut().for_each(Tool::mark_as_script);
+        self
+    }
+
     /// The same for a server with path arguments of these names, which may lead only into these
     /// folders. Its tools are shown with that remark. A relative path is resolved against the first
     /// folder.

@@ -50,6 +50,7 @@ pub struct Tool {
     effect: Effect,
     trusted_effect: TrustedEffect,
     shares_state: bool,
+    is_script: bool,
     folders: Option<Arc<str>>,
     started_with: Option<Arc<str>>,
     filter: Option<String>,
@@ -80,6 +81,7 @@ impl Tool {
             effect,
             trusted_effect,
             shares_state: false,
+            is_script: false,
             folders: None,
             started_with: None,
             filter: None,
@@ -122,6 +124,11 @@ impl Tool {
 
     pub(crate) fn share_state(&mut self) {
         self.shares_state = true;
+    }
+
+    /// It is a script of the owner, which is shown with that remark.
+    pub(crate) fn mark_as_script(&mut self) {
+        self.is_script = true;
     }
 
     /// Where its paths may lead, if its owner says so: `within /data or /srv`.
@@ -221,7 +228,9 @@ impl Tool {
     }
 
     fn declared(&self, observed: Option<&Observed>) -> String {
-        let remark = if self.shares_state {
+        let remark = if self.is_script {
+            "script of the owner; each tool that it calls is judged by itself".to_owned()
+        } else if self.shares_state {
             format!("{}; one state for all calls of {}: call one after the other", self.effect, self.namespace.alias())
         } else {
             self.effect.to_string()

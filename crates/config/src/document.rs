@@ -8,11 +8,24 @@ use crate::{
     expand::Expander,
     hook, http, ledger, limits, policy,
     server::Reader,
+    skills,
     tree::{Entry, Node, Value, check_unique, kind},
 };
 
-pub(crate) const TOML_KEYS: [&str; 11] =
-    ["limits", "runs", "effects", "children", "daemon", "ledger", "policy", "approvals", "http", "hook", "servers"];
+pub(crate) const TOML_KEYS: [&str; 12] = [
+    "limits",
+    "runs",
+    "effects",
+    "children",
+    "daemon",
+    "ledger",
+    "policy",
+    "approvals",
+    "http",
+    "hook",
+    "skills",
+    "servers",
+];
 const JSON_KEYS: [&str; 2] = ["mcpServers", "servers"];
 
 /// Makes the configuration from its tree.
@@ -38,6 +51,9 @@ pub(crate) fn read(root: &Node, format: Format, directory: &Path, expander: Expa
     if entries.len() > MAX_SERVERS {
         return Err(ConfigErrorKind::TooManyServers { limit: MAX_SERVERS, used: entries.len() }.at(list.offset));
     }
+    if let Some(taken) = entries.iter().find(|entry| entry.key == skills::NAME) {
+        return Err(ConfigErrorKind::NameOfSkills.at(taken.offset));
+    }
     let reader = Reader { format, directory, expander, by_effect: by_effect.unwrap_or_default() };
     let servers = entries.iter().filter_map(|entry| reader.read(entry).transpose()).collect::<Result<_, _>>()?;
     Ok(Config { servers, ..settings })
@@ -58,6 +74,7 @@ fn toml<'n>(root: &'n Node, directory: &Path, expander: &Expander<'_>) -> Result
     let approvals = find(entries, "approvals").map(|entry| approvals::read(&entry.node, expander)).transpose()?;
     let http = find(entries, "http").map(|entry| http::read(&entry.node, expander)).transpose()?;
     let hooks = find(entries, "hook").map(|entry| hook::read(&entry.node, &server_names(root))).transpose()?;
+    let skills = find(entries, "skills").map(|entry| skills::read(&entry.node, directory, expander)).transpose()?;
     let settings = Config {
         servers: Vec::new(),
         limits: limits.unwrap_or_default(),
@@ -69,6 +86,7 @@ fn toml<'n>(root: &'n Node, directory: &Path, expander: &Expander<'_>) -> Result
         approvals: approvals.unwrap_or_default(),
         http: http.unwrap_or_default(),
         hooks: hooks.unwrap_or_default(),
+        skills: skills.unwrap_or_default(),
     };
     Ok((settings, find(entries, "servers")))
 }
@@ -242,7 +260,7 @@ mod tests {
             ("[mcpServers.fs]\n", "line 1, column 2: unknown key 'mcpServers': did you mean 'servers'?"),
             (
                 "timeout = '5s'\n",
-                "line 1, column 1: unknown key 'timeout': it is one of limits, runs, effects, children, daemon, ledger, policy, approvals, http, hook, servers",
+                "line 1, column 1: unknown key 'timeout': it is one of limits, runs, effects, children, daemon, ledger, policy, approvals, http, hook, skills, servers",
             ),
             ("servers = 5\n", "line 1, column 11: 'servers' must be a table of servers, not a number"),
         ] {

@@ -120,6 +120,11 @@ pub enum ConfigErrorKind {
     /// A name that a server cannot have.
     #[error("server name '{name}' {problem}: a name has 1 to {limit} bytes, and no dot or control character", limit = ServerSpec::NAME_BYTES)]
     ServerName { name: String, problem: &'static str },
+    /// A server with the name of the owner's scripts.
+    #[error(
+        "no server may be called 'skills', the name under which scripts find those of your own that have a name: give the server another one"
+    )]
+    NameOfSkills,
     /// A server without a way to reach it.
     #[error("server '{server}' needs one of 'command', 'url' and 'builtin'")]
     NoTransport { server: String },

@@ -5,7 +5,8 @@
 //! means the same in both. `belljar.toml` is ours, and a key in it that we do not know is an error.
 //! A client's file is the client's: keys that we do not know are passed over there, and a `null`
 //! counts as absent. The `[limits]`, `[runs]`, `[effects]`, `[children]`, `[daemon]`, `[ledger]`,
-//! `[policy]`, `[approvals]`, `[http]` and `[[hook]]` can be set in `belljar.toml` alone.
+//! `[policy]`, `[approvals]`, `[http]`, `[[hook]]` and `[skills]` can be set in `belljar.toml`
+//! alone.
 //!
 //! ```toml
 //! [limits]                    # replaces the defaults; the names are those of `Limits`
@@ -46,6 +47,9 @@
 //! patterns = ["class "]
 //! say = "code.find_symbol({name_path_pattern: {name}})"
 //! mode = "tell"
+//!
+//! [skills]
+//! folders = ["team/skills"]   # scripts with a name, beside those in skills/ next to this file
 //!
 //! [servers.fs]                # a program: `command`, and `args`, `env`, `cwd`
 //! command = "npx"
@@ -131,6 +135,7 @@ mod sandbox;
 #[cfg(test)]
 mod schema;
 mod server;
+mod skills;
 mod targets;
 #[cfg(test)]
 mod testing;
@@ -182,6 +187,8 @@ pub struct Config {
     pub http: HttpSettings,
     /// Where the tool calls of agents are led that ask `belljar hook`, in the order of the file.
     pub hooks: Vec<HookRule>,
+    /// The folders with scripts that have a name, beside the one next to the file.
+    pub skills: Vec<PathBuf>,
 }
 
 /// The contents of `[approvals]`.

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::{
     Format, approvals, children, effects, hook, http,
     import::SCHEMA,
-    ledger, oauth, policy, projects, sandbox, server,
+    ledger, oauth, policy, projects, sandbox, server, skills,
     testing::toml,
     tree::{self, Node},
 };
@@ -63,6 +63,7 @@ fn the_schema_knows_the_keys_that_the_reader_knows_and_no_others() {
     let redact = "/properties/ledger/properties/redact/items/properties";
     assert_eq!(properties(redact), sorted(ledger::REDACT_KEYS));
     assert_eq!(properties("/properties/policy/properties"), sorted(policy::KEYS));
+    assert_eq!(properties("/properties/skills/properties"), sorted(skills::KEYS));
     assert_eq!(properties("/properties/approvals/properties"), sorted(approvals::KEYS));
     let webhook = "/properties/approvals/properties/webhook/properties";
     assert_eq!(properties(webhook), sorted(approvals::WEBHOOK_KEYS));
@@ -108,6 +109,7 @@ fn what_the_reader_accepts_the_schema_accepts() {
         String::new(),
         "[limits]\n[servers]\n".to_owned(),
         "[policy]\nfile = 'rules.toml'\n".to_owned(),
+        "[skills]\nfolders = ['a', '/b']\n".to_owned(),
         "[effects.read_only]\ncall_timeout = '5s'\nrepeat = 'read_only'\n[effects.mutating]\nrepeat = 'idempotent'\n[effects.external]\n".to_owned(),
         "[children]\ninherit = ['UV_INDEX_URL', 'npm_config_*', 'ProgramFiles(x86)']\n".to_owned(),
         "[approvals]\nwait = '2h'\nallow_yes = true\n".to_owned(),
@@ -152,6 +154,10 @@ fn what_the_schema_refuses_the_reader_refuses() {
         "server = 5\n",
         "[policy]\nfile = ''\n",
         "[policy]\nrules = []\n",
+        "[skills]\nfolders = 'a'\n",
+        "[skills]\nfolders = ['']\n",
+        "[skills]\nfiles = []\n",
+        "[servers.skills]\nbuiltin = 'x'\n",
         "[effects]\nreading = {}\n",
         "[effects.mutating]\nrepeat = 'read_only'\n",
         "[effects.external]\ncall_timeout = 5\n",

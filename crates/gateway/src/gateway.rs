@@ -25,6 +25,7 @@ use crate::{
     rests::{Terms, waiting_error},
     rules::AsRules,
     run_log::{Follower, RunLog},
+    skills::Skills,
 };
 
 /// Runs scripts over all configured children.
@@ -62,9 +63,13 @@ impl Gateway {
     /// A gateway whose runs have at most `limits`, with a sandbox in this process or an engine in
     /// its own.
     pub fn new(toolbox: Arc<Toolbox>, engine: impl Into<Engine>, limits: Limits) -> Self {
+        let engine: Engine = engine.into();
+        if let Some(skills) = toolbox.skills() {
+            skills.read_with(&engine);
+        }
         Self {
             toolbox,
-            engine: engine.into(),
+            engine,
             limits,
             client: String::new(),
             max_recording: None,
@@ -176,6 +181,15 @@ impl Gateway {
         &self.toolbox
     }
 
+    /// A script as one with a name: as it is, if it exports a function, or else in one. Nothing is
+    /// run.
+    ///
+    /// # Errors
+    /// Why it cannot be one, for its author.
+    pub async fn named_script(&self, source: &str) -> Result<String, String> {
+        Skills::named(&self.engine, source).await
+    }
+
     /// Runs a script for a client, when the result is awaited.
     pub fn execute(&self, source: impl Into<String>) -> Execution<'_> {
         self.execution(Work::Script(source.into()))
@@ -208,6 +222,7 @@ impl Gateway {
                 return Outcome::refused(RunError::new(ErrorKind::Usage, fault.to_string()).with_hint(hint));
             }
         };
+        self.toolbox.refresh_skills().await;
         // Its program would not be there when it goes on.
         let can_rest = hosted.is_none();
         let asked_digest = self.digest_of(&source, asked).filter(|_| can_rest);
@@ -234,6 +249,7 @@ impl Gateway {
         let program = Program { max_recording, rest_after, ..Program::new(source) };
         let program = program.with_client(self.client.as_str());
         let keeps_media = hosted.is_some();
+        let functions = hosted.as_ref().map(|hosted| hosted.functions.clone());
         let (program, tools): (Program, Arc<dyn Tools>) = match hosted {
             Some(hosted) => {
                 let HostedRun { prelude, builtins, extended_value, .. } = hosted.clone();
@@ -242,7 +258,13 @@ impl Gateway {
             }
             None => (program, grant.clone()),
         };
-        let outcome = self.engine.run(program).limits(&limits).tools(tools).cancel_on(cancelled).await;
+        let mut outcome = self.engine.run(program).limits(&limits).tools(tools).cancel_on(cancelled).await;
+        if let Err(error) = &mut outcome.result
+            && error.kind == ErrorKind::Cancelled
+            && let Some(ended_by) = functions.and_then(|functions| functions.ended_by())
+        {
+            *error = ended_by;
+        }
         drop(ends);
         Box::pin(self.ended(Ran { log, grant, limits, asked, asked_digest, keeps_media }, outcome)).await
     }
@@ -251,6 +273,7 @@ impl Gateway {
     /// script is not run, nothing is called, and no server is started: servers are known by the
     /// lists of their tools that were kept.
     pub async fn plan(&self, source: String) -> ScriptPlan {
+        self.toolbox.refresh_skills().await;
         let planned = Planned::default();
         let begun =
             RunLog::begin(self.toolbox.told(), self.origin, &self.asker, None, Some(LedgerLevel::Off), None).await;

@@ -219,6 +219,10 @@ impl Grant {
                 }
                 _ => {}
             }
+            if let Some(why) = toolbox.broken_skill(&path) {
+                let hint = "its owner sees more with belljar skills check; call its tools yourself meanwhile";
+                return Err(CallError::new(format!("{path} cannot be called: {why}")).with_hint(hint));
+            }
             let trusted = toolbox.trusted_effect_of(&path);
             if let Some(Objection { message, hint, .. }) = plan::over(ceiling, trusted, &path) {
                 let fault = CallError::refused(message);
@@ -343,7 +347,11 @@ impl Grant {
                 }
                 false => caller,
             };
-            let answer = upstream.call_text(&path, arguments, limit, &caller).await;
+            let answer = match toolbox.is_skill(&path) {
+                // The interpreter runs it once it has this answer.
+                true => Ok(nothing()),
+                false => upstream.call_text(&path, arguments, limit, &caller).await,
+            };
             let answer = match answer {
                 Ok(raw) => {
                     let (taken, remark) = toolbox.taken(&path, observer, raw).await;
@@ -552,7 +560,8 @@ impl Tools for Grant {
                 script_answers::no_such_tool(&catalog, &path, |near| self.toolbox.signature_of(near))
             })?;
             let observed = self.toolbox.observed(tool.path());
-            Ok(JsonText::from_value(&script_answers::described(tool, observed.as_deref())))
+            let described = script_answers::described(tool, observed.as_deref());
+            Ok(JsonText::from_value(&self.toolbox.with_script(tool.path(), described)))
         }
         .boxed()
     }

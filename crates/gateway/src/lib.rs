@@ -41,6 +41,7 @@ mod routing;
 mod rules;
 mod run_log;
 mod single_call;
+mod skills;
 mod started;
 mod told;
 mod tool_result;
@@ -62,5 +63,8 @@ pub use routing::routed_by_words;
 pub use rules::{Files, local_time};
 pub use run_log::Follower;
 pub use single_call::SingleCall;
+pub use skills::{
+    ListedSkill, ListedSkills, MAX_FILE_BYTES as MAX_SKILL_BYTES, SKILLS, SkillFolder, Skills, is_skill_name,
+};
 pub use told::{RunEvents, RunLedger, Watched};
 pub use toolbox::Toolbox;

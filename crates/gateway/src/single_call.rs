@@ -160,6 +160,10 @@ impl Toolbox {
 
     /// The tool of this path, by its exact name. Its server is started if the tool is not known.
     async fn find(&self, path: &ToolPath) -> Result<Found, RunError> {
+        if self.is_skill(path) {
+            let hint = format!("belljar skills run {} --input JSON runs it", path.tool());
+            return Err(RunError::new(ErrorKind::Usage, format!("{path} is a script, and not a tool")).with_hint(hint));
+        }
         let mut catalog = self.catalog(Some(path.server())).await;
         if catalog.lookup(&path.to_string()).is_none()
             && let Some(server) = catalog.server(path.server()).or_else(|| catalog.namespace(path.server()))

@@ -35,6 +35,7 @@ use crate::{
     result_filters::{FilterRemark, ResultFilters},
     routing::Routing,
     rules::{Files, Rules, denial},
+    skills::{SKILLS, Skills},
     started,
     told::{CLOSING, RunEvents, RunLedger, Told},
 };
@@ -59,6 +60,8 @@ pub struct Toolbox {
     waiting: Arc<Waiting>,
     last_kept: LastKept,
     filters: ResultFilters,
+    /// The owner's scripts with names, which are the tools of the last server.
+    skills: Option<Arc<Skills>>,
 }
 
 #[derive(Default)]
@@ -147,7 +150,47 @@ impl Toolbox {
             waiting: Arc::default(),
             last_kept: LastKept::default(),
             filters,
+            skills: None,
         }
+    }
+
+    /// Adds the owner's scripts with names, as the tools of one more server. They are found once a
+    /// [`Gateway`](crate::Gateway) was made of this toolbox, whose engine reads them.
+    #[must_use]
+    pub fn with_skills(mut self, skills: Skills) -> Self {
+        let mut exact: Vec<String> = self.servers.iter().map(|server| server.names.exact().to_owned()).collect();
+        exact.push(SKILLS.to_owned());
+        let exact: Vec<&str> = exact.iter().map(String::as_str).collect();
+        let mut names = namespaces(&exact);
+        if let Some(own) = names.pop() {
+            // An exact name wins over an alias, so that of another server may change.
+            self.servers.iter_mut().zip(names).for_each(|(server, names)| server.names = names);
+            self.servers.push(BoundServer {
+                names: own,
+                effects: EffectRules::trusting(),
+                sharing: Sharing::Free,
+                paths: None,
+                routing: None,
+                transport: Transport::BuiltIn(SKILLS.to_owned()),
+                started_with: OnceCell::new(),
+                share: Share::default(),
+                lock: ServerLock::default(),
+                principals_locks: Mutex::default(),
+                known: Mutex::default(),
+            });
+            self.skills = Some(Arc::new(skills));
+        }
+        self
+    }
+
+    /// The owner's scripts with names, if there may be some.
+    pub(crate) fn skills(&self) -> Option<&Arc<Skills>> {
+        self.skills.as_ref()
+    }
+
+    /// Whether there may be scripts with names.
+    pub fn has_skills(&self) -> bool {
+        self.skills.is_some()
     }
 
     /// Lets these rules of the owner judge every call. `specs` are those that the toolbox was made
@@ -216,6 +259,9 @@ impl Toolbox {
     /// whether it is. If the server cannot be started, the call that follows reports that.
     pub(crate) async fn look_again(&self, server: &str) -> bool {
         let Some(server) = self.servers.iter().find(|known| known.names.exact() == server) else { return false };
+        if self.is_of_skills(server) {
+            return self.known(server).await.is_ok();
+        }
         self.upstream.start(server.names.exact()).await.is_ok() && self.known(server).await.is_ok()
     }
 
@@ -367,6 +413,9 @@ impl Toolbox {
     /// Where to record the results of a tool's calls, or `None` if its server declares them.
     pub(crate) fn observer(&self, path: &ToolPath, arguments: &JsonText) -> Option<Observer> {
         let server = self.servers.iter().find(|server| server.names.exact() == path.server())?;
+        if self.is_of_skills(server) {
+            return None;
+        }
         let is_declared = server.last_known()?.catalog.tool(path.tool())?.definition().output_schema.is_some();
         let observer =
             || Observer { observations: self.observations.clone(), path: path.clone(), words: Words::of(arguments) };
@@ -610,8 +659,15 @@ impl Toolbox {
     }
 
     async fn known(&self, server: &BoundServer) -> Result<Arc<ServerCatalog>, Arc<StartError>> {
-        let tools = self.upstream.tools(server.names.exact()).await?;
+        let tools = match &self.skills {
+            Some(skills) if server.names.exact() == SKILLS => skills.known().list(),
+            _ => self.upstream.tools(server.names.exact()).await?,
+        };
         Ok(self.known_by(server, tools).await)
+    }
+
+    fn is_of_skills(&self, server: &BoundServer) -> bool {
+        self.skills.is_some() && server.names.exact() == SKILLS
     }
 
     /// Derives what depends on this list of a server.
@@ -632,6 +688,7 @@ impl Toolbox {
                 let catalog = catalog.filtered(&self.filters.of_server(server.names.exact()));
                 let is_shared = server.sharing != Sharing::Free;
                 let catalog = if is_shared { catalog.sharing_state() } else { catalog };
+                let catalog = if self.is_of_skills(server) { catalog.of_scripts() } else { catalog };
                 let catalog = Arc::new(match &server.paths {
                     Some(rules) => catalog.within(&rules.roots, &rules.arguments),
                     None => catalog.started_with(started_with),

@@ -182,6 +182,7 @@ impl Jar {
             max_output: 1 << 16,
             max_arguments: 1 << 16,
             only_plan: false,
+            only_signature: false,
         };
         let begun = Instant::now();
         let mut store = self.store()?;

@@ -128,6 +128,15 @@ impl Serialize for LimitHit {
     }
 }
 
+/// What failed, where it is not the script.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum FailedIn {
+    /// What the run's host has run before the script. Nothing of the script was run.
+    Prelude,
+}
+
 /// Why a run failed. Written to be read by the model that has to repair its script.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RunError {
@@ -135,6 +144,9 @@ pub struct RunError {
     pub kind: ErrorKind,
     /// What happened, in one line.
     pub message: String,
+    /// What failed or was ended; the script if there is nothing.
+    #[serde(rename = "where", skip_serializing_if = "Option::is_none")]
+    pub failed_in: Option<FailedIn>,
     /// What the script threw, if it threw something.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub thrown: Option<Box<Thrown>>,
@@ -239,6 +251,7 @@ impl RunError {
         Self {
             kind,
             message: message.into(),
+            failed_in: None,
             thrown: None,
             line: None,
             column: None,

@@ -51,7 +51,7 @@ pub use denial::Denial;
 pub use duration::{DurationError, MAX_DURATION, duration_text, parse_duration};
 pub use effect::{Effect, UnknownEffect};
 pub use effect_rules::{EffectRules, TrustedEffect};
-pub use error::{ErrorKind, LimitHit, MissingTool, RunError, Thrown, WaitingCall};
+pub use error::{ErrorKind, FailedIn, LimitHit, MissingTool, RunError, Thrown, WaitingCall};
 pub use hook::{HookMode, HookRule};
 pub use json::{JsonBounds, JsonError, JsonText};
 pub use ledger::{LedgerKeep, LedgerLevel, LedgerSettings, RedactRule, UnknownLevel};

@@ -222,6 +222,12 @@ pub struct Property<'a> {
     pub effect: Effect,
 }
 
+/// An error without parts that its message has already: recordings from before there were these are
+/// still replayed.
+pub(crate) fn without_new_parts(error: &RunError) -> RunError {
+    RunError { failed_in: None, thrown: None, ..error.clone() }
+}
+
 impl Digests {
     /// The digests of an outcome.
     pub fn of(result: &Result<JsonText, RunError>, logs: &[LogEntry], calls: &[CallRecord]) -> Self {
@@ -229,11 +235,9 @@ impl Digests {
             Ok(value) => format::digest(value.as_str().as_bytes()),
             // Versions may differ in how precisely they know where the script was last seen.
             Err(error) if error.kind.is_from_outside() => {
-                of_json(&RunError { line: None, column: None, frame: None, thrown: None, ..error.clone() })
+                of_json(&RunError { line: None, column: None, frame: None, ..without_new_parts(error) })
             }
-            // The message has it all. Recordings from before there was this part are still
-            // replayed.
-            Err(error) => of_json(&RunError { thrown: None, ..error.clone() }),
+            Err(error) => of_json(&without_new_parts(error)),
         };
         let timeless = |call: &CallRecord| CallRecord { ms: 0.0, ..call.clone() };
         // Most runs log nothing, and many call nothing.

@@ -217,6 +217,15 @@ pub(crate) fn last_seen(mut error: RunError, place: Option<Place>, source: &str)
     error
 }
 
+/// Adds where the script with a name was last seen in which a run was ended from outside.
+pub(crate) fn in_named(mut error: RunError, frame: Option<String>) -> RunError {
+    if let Some(frame) = frame.filter(|_| error.kind.is_from_outside()) {
+        error.message.push_str(&format!(" ({frame})"));
+        error.stack.get_or_insert(frame);
+    }
+    error
+}
+
 /// Adds the position of another error that ended the same run.
 pub(crate) fn seen_where(mut error: RunError, other: &RunError) -> RunError {
     if other.kind.is_from_outside() {

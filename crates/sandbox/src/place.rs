@@ -7,3 +7,29 @@ pub(crate) struct Place {
     pub(crate) line: u32,
     pub(crate) column: u32,
 }
+
+/// Bytes of the name of a file.
+const MAX_FILE: usize = 96;
+
+/// A position in a script with a name, as reported by the guest.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct NamedPlace {
+    file: String,
+    place: Place,
+}
+
+impl NamedPlace {
+    /// A position in this file, if that is a name that such a file can have.
+    pub(crate) fn new(file: String, place: Place) -> Option<Self> {
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+        let is_file =
+            file.len() <= MAX_FILE && file.strip_prefix("skills/").is_some_and(|name| name.bytes().all(is_plain));
+        is_file.then_some(Self { file, place })
+    }
+
+    /// As a line of a stack.
+    pub(crate) fn frame(&self) -> String {
+        let Self { file, place: Place { line, column } } = self;
+        format!("at {file}:{line}:{column}")
+    }
+}

@@ -42,6 +42,9 @@ pub struct Program {
     /// Whether only its calls are found and [`Tools::plan`](crate::Tools::plan) is asked, and
     /// nothing is run. Then the value is null.
     pub only_plan: bool,
+    /// Whether only the signature of a script with a name is read. Then the value is a JSON object:
+    /// `description`, `schema` or `schemaText`, `result` and `calls`.
+    pub only_signature: bool,
 }
 
 /// How a suspended run is resumed.
@@ -69,6 +72,7 @@ impl Program {
             max_recording: None,
             rest_after: None,
             only_plan: false,
+            only_signature: false,
         }
     }
 
@@ -129,6 +133,13 @@ impl Program {
     #[must_use]
     pub fn only_planned(mut self) -> Self {
         self.only_plan = true;
+        self
+    }
+
+    /// The same script with a name, of which only the signature is read.
+    #[must_use]
+    pub fn only_signature(mut self) -> Self {
+        self.only_signature = true;
         self
     }
 

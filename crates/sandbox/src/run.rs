@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use belljar_model::{
-    ErrorKind, JsonBounds, JsonError, JsonText, LimitHit, Limits, Outcome, RunError, RunStep, Usage, may_hold_media,
-    text_exceeds,
+    ErrorKind, FailedIn, JsonBounds, JsonError, JsonText, LimitHit, Limits, Outcome, RunError, RunStep, Usage,
+    may_hold_media, text_exceeds,
 };
 use belljar_recording::{CallForm, Cause, GlobalFunction, Surroundings};
 use tokio::sync::Semaphore;
@@ -21,6 +21,7 @@ use crate::{
     meter::Meter,
     overflow::Overflow,
     parking::Parking,
+    place::NamedPlace,
     plan::MAX_PLAN_BYTES,
     rest::RestAfter,
     stand_in::StandIn,
@@ -45,6 +46,8 @@ pub(crate) struct Script<'a> {
     pub(crate) surroundings: Surroundings,
     /// Whether only its calls are found.
     pub(crate) only_plan: bool,
+    /// Whether only its signature is read.
+    pub(crate) only_signature: bool,
     pub(crate) namespaces: Vec<Namespace>,
     pub(crate) seed: [u8; 32],
     pub(crate) order: Option<Vec<u64>>,
@@ -78,8 +81,8 @@ enum End {
 /// # Cancellation
 /// Dropping the future ends the run: the instance is gone, and its calls and timers are aborted.
 pub(crate) async fn run(host: &Host<'_>, script: Script<'_>, cancelled: impl Future<Output = ()>) -> Ended {
-    let Script { source, surroundings, only_plan, namespaces, seed, order, limits, time, tools, tape, rest_after } =
-        script;
+    let Script { source, surroundings, only_plan, only_signature, namespaces, seed, order, .. } = script;
+    let Script { limits, time, tools, tape, rest_after, .. } = script;
     let holdings = Holdings::new(limits.max_held.as_u64(), host.overflow.exists());
     let meter = Arc::new(Meter::new(time));
     let shared = Shared {
@@ -111,6 +114,7 @@ pub(crate) async fn run(host: &Host<'_>, script: Script<'_>, cancelled: impl Fut
         max_output: as_u32(limits.max_value_bytes()),
         max_arguments: as_u32(limits.max_arguments.as_u64()),
         only_plan,
+        only_signature,
     };
 
     let ended = {
@@ -133,6 +137,7 @@ pub(crate) async fn run(host: &Host<'_>, script: Script<'_>, cancelled: impl Fut
     shared.turn.end();
     let fuel = store.get_fuel().ok().map(|left| limits.fuel.saturating_sub(left));
     let place = store.data().place();
+    let named = store.data().named_place().map(NamedPlace::frame);
     let is_put_aside = store.data().is_put_aside;
     if !is_put_aside {
         end_open_calls(&mut store, &shared);
@@ -163,16 +168,21 @@ pub(crate) async fn run(host: &Host<'_>, script: Script<'_>, cancelled: impl Fut
                 stderr: state.stderr.text(),
                 is_replay: state.stand_in.is_some(),
             };
-            Err(failure::last_seen(failure::trapped(&trap, stopped, limits, &doing), place, source))
+            let error = failure::last_seen(failure::trapped(&trap, stopped, limits, &doing), place, source);
+            Err(failure::in_named(error, named))
         }
         End::Overdue(hit) => {
             overdue = Some(hit.clone());
-            Err(failure::last_seen(failure::limit_of(hit, &doing), place, source))
+            Err(failure::in_named(failure::last_seen(failure::limit_of(hit, &doing), place, source), named))
         }
         End::Cancelled => {
             cause = Cause::Cancelled;
             Err(failure::cancelled())
         }
+    };
+    let result = match store.data().is_in_prelude {
+        true => result.map_err(|error| RunError { failed_in: Some(FailedIn::Prelude), ..error }),
+        false => result,
     };
     if let Some(LimitHit { name, max, used, .. }) = &overdue {
         cause = Cause::Time { limit: name.as_str(), max: *max, used: *used };

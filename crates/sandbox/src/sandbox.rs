@@ -152,6 +152,7 @@ impl Sandbox {
             source: &program.source,
             surroundings,
             only_plan: program.only_plan,
+            only_signature: program.only_signature,
             namespaces,
             seed,
             order: program.order,
@@ -196,6 +197,7 @@ impl Sandbox {
             source: &start.source,
             surroundings: start.surroundings.clone(),
             only_plan: false,
+            only_signature: false,
             namespaces: start.servers.iter().map(Namespace::from).collect(),
             seed: start.seed,
             order: None,
@@ -329,6 +331,7 @@ impl Sandbox {
             source,
             surroundings: start.surroundings.clone(),
             only_plan: false,
+            only_signature: false,
             namespaces: start.servers.iter().map(Namespace::from).collect(),
             seed: start.seed,
             order: None,
@@ -442,6 +445,7 @@ mod tests {
             max_output: 100,
             max_arguments: 100,
             only_plan: false,
+            only_signature: false,
         };
         let looped = program("for (;;) {}");
         let first = instance.call_run(&mut store, &looped).await.expect_err("the fuel is used up");

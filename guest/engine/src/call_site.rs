@@ -25,9 +25,19 @@ impl CallSite {
         self.0
     }
 
-    /// Where it is in the author's source.
+    /// Where it is in the author's source: of a call in a script with a name, nowhere.
     pub fn position(&self, context: &mut Context) -> Option<Position> {
-        stack::frames(&originals::raw_stack(&self.0, context)).first().map(|frame| frame.position)
+        stack::frames(&self.stack(context)).first()?.in_script()
+    }
+
+    /// Whether both are of one call.
+    pub fn is(&self, other: &Self) -> bool {
+        JsObject::equals(&self.0, &other.0)
+    }
+
+    /// Its stack, as the engine writes it.
+    pub fn stack(&self, context: &mut Context) -> String {
+        originals::raw_stack(&self.0, context)
     }
 }
 

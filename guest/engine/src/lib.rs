@@ -8,11 +8,12 @@
 //! - `collections`: what a `Map` and a `Set` hold.
 //! - `errors`, `stack`, `call_site`: errors and places, in positions of the author's source.
 //! - `place` tells the host where the script is, `waits` notes where functions wait, `limits` is
-//!   how deep calls may go.
+//!   how deep calls may go; `inside` is which scripts with names the code runs in.
 
 pub mod call_site;
 pub mod collections;
 pub mod errors;
+pub mod inside;
 mod limits;
 pub mod objects;
 pub mod originals;

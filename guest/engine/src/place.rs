@@ -5,7 +5,10 @@
 //! so many of them. What is told depends on the script and its answers alone, so a replay tells the
 //! same.
 
-use std::{cell::Cell, num::NonZeroU32};
+use std::{
+    cell::{Cell, RefCell},
+    num::NonZeroU32,
+};
 
 use boa_engine::{
     Context,
@@ -14,6 +17,8 @@ use boa_engine::{
 
 use belljar_guest_bindings::belljar::sandbox::console;
 use belljar_guest_source::{self as source, Position, SCRIPT_NAME};
+
+use crate::{inside, stack::NAMED_SCRIPTS};
 
 /// The first time, after so many iterations and calls: most scripts have few, and each of theirs
 /// may take long.
@@ -29,6 +34,8 @@ thread_local! {
     /// Not while the snapshot is made, and not in tests, where there is no host.
     static IS_RUNNING: Cell<bool> = const { Cell::new(false) };
     static LAST_TOLD: Cell<Option<Position>> = const { Cell::new(None) };
+    /// The same in a script with a name. One of the two is set: what was told last.
+    static LAST_NAMED: RefCell<Option<(String, Position)>> = const { RefCell::new(None) };
 }
 
 /// The script begins.
@@ -47,9 +54,22 @@ pub fn tell(context: &Context) {
     if !has_host() {
         return;
     }
+    if inside::has_any()
+        && let Some(named) = in_named(context)
+    {
+        LAST_TOLD.set(None);
+        LAST_NAMED.with_borrow_mut(|last| {
+            if last.as_ref() != Some(&named) {
+                let (file, position) = last.insert(named);
+                console::at_named(file, position.line, position.column);
+            }
+        });
+        return;
+    }
     if let Some(position) = here(context)
         && LAST_TOLD.replace(Some(position)) != Some(position)
     {
+        LAST_NAMED.set(None);
         console::at(position.line, position.column);
     }
 }
@@ -64,6 +84,22 @@ fn here(context: &Context) -> Option<Position> {
     let frame = context.stack_trace().take(MAX_FRAMES).find(|frame| is_of_script(frame))?;
     let position = frame.nearest_position()?;
     source::nearest(position.line_number(), position.column_number())
+}
+
+/// The place in the script with a name whose function is the innermost, where that is one.
+fn in_named(context: &Context) -> Option<(String, Position)> {
+    for frame in context.stack_trace().take(MAX_FRAMES) {
+        let SourcePath::Path(path) = frame.source_path() else { continue };
+        let Some(file) = path.to_str().filter(|file| file.starts_with(NAMED_SCRIPTS)) else {
+            if is_of_script(frame) {
+                return None;
+            }
+            continue;
+        };
+        let at = frame.nearest_position()?;
+        return Some((file.to_owned(), source::nearest_in(file, at.line_number(), at.column_number())?));
+    }
+    None
 }
 
 fn is_of_script(frame: &CallFrame) -> bool {

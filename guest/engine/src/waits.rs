@@ -11,10 +11,13 @@ use std::{
 
 use boa_engine::{
     Context, JsData, JsString, builtins::function::OrdinaryFunction, job::JobCallback, object::builtins::JsFunction,
+    vm::SourcePath,
 };
 use boa_gc::{Finalize, Trace};
 
-use belljar_guest_source::{self as source, MAIN, Position};
+use belljar_guest_source::{self as source, MAIN, Position, SCRIPT_NAME};
+
+use crate::inside::{self, Inside};
 
 /// Notes that are kept before those of what has gone on are thrown away.
 const MIN_NOTES: usize = 64;
@@ -41,6 +44,10 @@ impl Wait {
 #[derive(Trace, Finalize, JsData)]
 struct Note(#[unsafe_ignore_trace] Rc<Wait>);
 
+/// Inside which scripts with names a function was made that a promise will call. It has no note.
+#[derive(Trace, Finalize, JsData)]
+struct Made(#[unsafe_ignore_trace] Inside);
+
 #[derive(Default)]
 struct Notes {
     waits: Vec<Rc<Wait>>,
@@ -60,12 +67,22 @@ pub fn begin() {
 
 /// The record of a function that a promise will call.
 pub fn record(callback: JsFunction, context: &Context) -> JobCallback {
+    if inside::has_any() {
+        let inside = inside::now();
+        if inside.is_some() {
+            return JobCallback::new(callback, Made(inside));
+        }
+    }
     // A function of the script's own is the handler of a `then`, and nothing waits there.
     if callback.is::<OrdinaryFunction>() {
         return JobCallback::new(callback, ());
     }
     let Some(frame) = context.stack_trace().next() else { return JobCallback::new(callback, ()) };
     let location = frame.position();
+    // The top level of a script with a name, which is not a place of the script either.
+    if inside::has_any() && !matches!(&location.path, SourcePath::Path(path) if path.as_os_str() == SCRIPT_NAME) {
+        return JobCallback::new(callback, ());
+    }
     if HELPERS.iter().any(|helper| location.function_name.iter().eq(helper.encode_utf16())) {
         return JobCallback::new(callback, ());
     }
@@ -94,6 +111,10 @@ pub fn record(callback: JsFunction, context: &Context) -> JobCallback {
 pub fn go_on<T>(job: &JobCallback, call: impl FnOnce() -> T) -> T {
     if let Some(Note(wait)) = job.host_defined().downcast_ref::<Note>() {
         wait.has_gone_on.set(true);
+    } else if inside::has_any()
+        && let Some(Made(inside)) = job.host_defined().downcast_ref::<Made>()
+    {
+        return inside::with(inside.clone(), call);
     }
     call()
 }

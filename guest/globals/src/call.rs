@@ -29,6 +29,7 @@ use belljar_guest_values::{decode, encode};
 use super::{
     answers, results,
     servers::{self, ToolRef},
+    skills,
     spread::{self, Spread},
     tool_error::{self, located, refused},
 };
@@ -64,7 +65,19 @@ pub(super) fn call(tool: &ToolRef, raw: bool, arguments: &[JsValue], context: &m
                 warn_of_overlap(tool, &site, context);
             }
             place::tell(context);
-            pending::begin_call(&handle, &text, Call { tool: tool.clone(), site, settle, raw });
+            let mut is_of_skill = false;
+            if tool.server == skills::SERVER {
+                match skills::begin(&tool.name, &text, &site, context) {
+                    Ok(is_one) => is_of_skill = is_one,
+                    Err(circle) => {
+                        let error = refused(site, &circle.message, Some(circle.hint), context)?;
+                        let reason = error.into_opaque(context)?;
+                        settle.reject.call(&JsValue::undefined(), &[reason], context)?;
+                        return Ok(promise.into());
+                    }
+                }
+            }
+            pending::begin_call(&handle, &text, Call { tool: tool.clone(), site, settle, raw, is_of_skill });
         }
         Err(error) => {
             let reason = located(error, context)?;
@@ -94,7 +107,13 @@ struct Captured(#[unsafe_ignore_trace] ToolRef);
 
 /// Settles the promise of a call.
 pub fn answer(call: Call, result: Result<String, CallError>, context: &mut Context) -> JsResult<()> {
-    let Call { tool, site, settle, raw } = call;
+    let Call { tool, site, settle, raw, is_of_skill } = call;
+    if is_of_skill
+        && let Some(begun) = skills::taken(&site)
+        && result.is_ok()
+    {
+        return skills::run(begun, &site, &settle, context);
+    }
     let settled = match result {
         Ok(text) => {
             let value = answers::value_in(&tool, raw, site, &text, context);

@@ -22,6 +22,8 @@ pub struct Call {
     pub(super) site: CallSite,
     pub(super) settle: ResolvingFunctions,
     pub(super) raw: bool,
+    /// Whether a script with a name is to run when the host allows the call (`skills.rs`).
+    pub(super) is_of_skill: bool,
 }
 
 /// Something that the script waited for has happened.

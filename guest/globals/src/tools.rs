@@ -7,7 +7,7 @@ use belljar_guest_bindings::belljar::sandbox::catalog;
 use belljar_guest_engine::{objects, originals};
 use belljar_guest_values::decode;
 
-use super::{call::call, missing, namespace, servers, spread};
+use super::{call::call, missing, namespace, servers, skills, spread};
 
 /// Characters of a query, a path or a name that the host is asked with; it bounds them again.
 const MAX_QUESTION: usize = 8_000;
@@ -62,11 +62,16 @@ fn search(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult
 
 fn describe(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
     let path = path("tools.describe", arguments)?;
-    let answer = match catalog::describe(&question(&path)) {
+    let asked = question(&path);
+    let answer = match catalog::describe(&asked) {
         Ok(answer) => answer,
         Err(message) => return Err(undescribed(&path.to_std_string_lossy(), message, context)),
     };
-    decode::decode(&answer, context).map(|decoded| decoded.value)
+    let described = decode::decode(&answer, context)?.value;
+    if asked.starts_with(skills::SERVER) {
+        skills::shown(&described, context)?;
+    }
+    Ok(described)
 }
 
 /// The error of a path that leads to no tool, with the nearest one.

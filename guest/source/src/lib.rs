@@ -28,6 +28,7 @@ mod reads;
 mod refuse;
 mod scopes;
 mod shape;
+mod signature;
 mod slips;
 mod unawaited;
 
@@ -43,14 +44,16 @@ use oxc::{
     transformer::{HelperLoaderMode, TransformOptions, Transformer},
 };
 
+use entry::DefaultExport;
 pub use parsed::{call_behind, hint as hint_for_parsing};
 pub use plan::{Known, Reach, Site, Sites, Stranger, write_text};
-pub use positions::{Origin, Position, nearest, original};
+pub use positions::{Origin, Position, nearest, nearest_in, original, original_in};
 pub use provenance::{Provenance, Step, provenance};
 pub use reading::{declared_at, declared_names, reads_whole_result, thrown_value};
 pub use reads::{Read, Way, arguments_at, pattern_at, reads, way};
 pub use scopes::{is_assigned, out_of_scope};
 use shape::Shaped;
+pub use signature::{Named, Schema, Signature, signature};
 pub use slips::{async_for_each, for_in_slips, nothing_in};
 pub use unawaited::{hint as hint_for_promise, warning as warning_of_promise};
 
@@ -124,28 +127,51 @@ pub struct SyntaxFault {
     pub hint: Option<String>,
 }
 
+/// What becomes of a program's value.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// It is run once: a function that nothing calls is called.
+    Script,
+    /// Its default export is a function that others call: it is the value itself.
+    Named,
+}
+
 /// Translates `text`, or says where it is wrong.
 pub fn translate(text: &str, globals: &Globals<'_>) -> Result<Translated, SyntaxFault> {
-    // To the language, a carriage return ends a line too, with a line feed or alone. Everything
-    // here counts line feeds.
-    let lines_end_alike = match memchr::memchr(b'\r', text.as_bytes()) {
+    translate_as(text, globals, Kind::Script)
+}
+
+/// The same for a script with a name: the value of the program is its default export, which is not
+/// called.
+pub fn translate_named(text: &str, globals: &Globals<'_>) -> Result<Translated, SyntaxFault> {
+    translate_as(text, globals, Kind::Named)
+}
+
+/// To the language, a carriage return ends a line too, with a line feed or alone. Everything here
+/// counts line feeds.
+fn even_lines(text: &str) -> Cow<'_, str> {
+    match memchr::memchr(b'\r', text.as_bytes()) {
         Some(_) => Cow::Owned(text.replace("\r\n", "\n").replace('\r', "\n")),
         None => Cow::Borrowed(text),
-    };
+    }
+}
+
+fn translate_as(text: &str, globals: &Globals<'_>, kind: Kind) -> Result<Translated, SyntaxFault> {
+    let lines_end_alike = even_lines(text);
     let source = fence::unfenced(&lines_end_alike);
-    let fault = match program(&source, globals) {
+    let fault = match program(&source, globals, kind) {
         Err(fault) => fault,
         translated => return translated,
     };
     // Prose around the program? Then what is wrong before the fence is of no interest.
     let Some((block, fence)) = fence::block(&source) else { return Err(fault) };
-    program(&block, globals).map_err(|inner| match fault.position {
+    program(&block, globals, kind).map_err(|inner| match fault.position {
         Some(position) if position.line > fence => fault,
         _ => inner,
     })
 }
 
-fn program(source: &str, globals: &Globals<'_>) -> Result<Translated, SyntaxFault> {
+fn program(source: &str, globals: &Globals<'_>, kind: Kind) -> Result<Translated, SyntaxFault> {
     let allocator = Allocator::default();
     let parsed = Parser::new(&allocator, source, SourceType::ts().with_module(true)).with_options(options()).parse();
     if let Some(error) = parsed.diagnostics.errors().next() {
@@ -163,7 +189,10 @@ fn program(source: &str, globals: &Globals<'_>) -> Result<Translated, SyntaxFaul
         return Err(fault(source, error));
     }
     let scoping = checked.semantic.into_scoping();
-    let entry = entry::of(&program, &scoping);
+    let mut entry = entry::of(&program, &scoping);
+    if kind == Kind::Named {
+        entry.default = DefaultExport::Value;
+    }
     refuse::changing_exports(source, &program, &scoping)?;
     merged::parts(source, &program, &scoping)?;
     unawaited::refuse(source, &program, &scoping, globals)?;
@@ -179,7 +208,7 @@ fn program(source: &str, globals: &Globals<'_>) -> Result<Translated, SyntaxFaul
     if let Some(error) = transformed.diagnostics.errors().next() {
         return Err(fault(source, error));
     }
-    let unused = match shape::return_last_value(&allocator, &mut program, entry.default) {
+    let unused = match shape::return_last_value(&allocator, &mut program, entry.default, kind) {
         Shaped::Called => None,
         Shaped::AsItIs => entry.unused,
     };

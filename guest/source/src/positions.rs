@@ -1,6 +1,6 @@
 //! Positions in the author's source.
 
-use std::cell::RefCell;
+use std::{cell::RefCell, collections::BTreeMap};
 
 /// A place in a source: line and column from 1, the column in UTF-16 code units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,6 +86,8 @@ thread_local! {
     /// That of the script that runs. Stacks are read from within the script too, so it cannot be
     /// handed around.
     static ORIGIN: RefCell<Origin> = RefCell::default();
+    /// Those of the scripts with names that it has called, by their files.
+    static NAMED: RefCell<BTreeMap<String, Origin>> = const { RefCell::new(BTreeMap::new()) };
 }
 
 impl Origin {
@@ -102,9 +104,19 @@ impl Origin {
         Self { tokens, shifted_lines, source: source.to_owned() }
     }
 
+    /// The program, each character where its author wrote it.
+    pub(super) fn source(&self) -> &str {
+        &self.source
+    }
+
     /// Makes this the origin of all positions from now on.
     pub fn keep(self) {
         ORIGIN.set(self);
+    }
+
+    /// Makes this the origin of the positions in a script with a name.
+    pub fn keep_of(self, file: &str) {
+        NAMED.with_borrow_mut(|named| named.insert(file.to_owned(), self));
     }
 
     fn original(&self, line: u32, column: u32) -> Option<Position> {
@@ -143,7 +155,17 @@ pub fn original(line: u32, column: u32) -> Option<Position> {
     ORIGIN.with_borrow(|origin| origin.original(line, column))
 }
 
+/// The same in the file of a script with a name.
+pub fn original_in(file: &str, line: u32, column: u32) -> Option<Position> {
+    NAMED.with_borrow(|named| named.get(file)?.original(line, column))
+}
+
 /// The same, or of a place that the translation has made, the author's position of what comes next.
+pub fn nearest_in(file: &str, line: u32, column: u32) -> Option<Position> {
+    NAMED.with_borrow(|named| named.get(file)?.nearest(line, column))
+}
+
+/// Where the script is, or of a place that the translation has made, where what comes next is.
 pub fn nearest(line: u32, column: u32) -> Option<Position> {
     ORIGIN.with_borrow(|origin| origin.nearest(line, column))
 }

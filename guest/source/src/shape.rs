@@ -9,7 +9,7 @@ use oxc::{
     span::{GetSpan, SPAN, Span},
 };
 
-use super::entry::DefaultExport;
+use super::{Kind, entry::DefaultExport};
 
 /// Whether a function of the program is called to get its value.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -23,10 +23,11 @@ pub(super) fn return_last_value<'a>(
     allocator: &'a Allocator,
     program: &mut Program<'a>,
     default: DefaultExport,
+    kind: Kind,
 ) -> Shaped {
     let builder = AstBuilder::new(allocator);
     unwrap_exports(allocator, program, default);
-    let is_only = program.body.len() == 1;
+    let is_only = program.body.len() == 1 && kind == Kind::Script;
     let mut shaped = if default == DefaultExport::Called { Shaped::Called } else { Shaped::AsItIs };
     // Functions that are declared last are there before the first statement, so that nothing can
     // come after them.

@@ -191,6 +191,11 @@ impl Backend for Local {
                 limit: asked.limit,
                 budget: asked.budget,
             };
+            if self.toolbox().has_skills() {
+                // Its engine reads what they take.
+                self.gateway().await?;
+                self.toolbox().refresh_skills().await;
+            }
             let answer = self.toolbox().search(&query).await;
             let text = answer.to_text();
             Ok(Told { answer: json(&answer)?, text, media: Vec::new(), recording: None })

@@ -24,6 +24,7 @@ pub(crate) mod runs;
 pub(crate) mod search;
 pub(crate) mod serve;
 pub(crate) mod servers;
+pub(crate) mod skills;
 mod source;
 pub(crate) mod test;
 pub(crate) mod token;

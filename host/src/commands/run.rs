@@ -101,7 +101,7 @@ pub(crate) async fn resume(arguments: ResumeArguments) -> Result<ExitCode, Failu
 }
 
 /// Executes it, and shows the result.
-async fn executed(
+pub(super) async fn executed(
     loaded: Loaded,
     daemon: NoDaemon,
     asked: Execute,

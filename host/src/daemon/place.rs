@@ -84,6 +84,8 @@ pub(crate) fn fingerprint(loaded: &Loaded) -> String {
     let mut digest = Sha256::new();
     add(&mut digest, env!("CARGO_PKG_VERSION").as_bytes());
     loaded.config.hash(&mut Hashing(&mut digest));
+    // Whether there is a folder of scripts; what is in it is looked at again for each run.
+    add(&mut digest, &loaded.skill_folders().len().to_le_bytes());
     add(&mut digest, loaded.policy.as_ref().map_or(&[], |rules| rules.text.as_bytes()));
     hexadecimal(&digest.finalize()[..NAME_BYTES])
 }

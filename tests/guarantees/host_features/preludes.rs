@@ -1,6 +1,6 @@
 //! What a host runs before the script, of which the script's author knows nothing.
 
-use belljar_model::{ErrorKind, Limits};
+use belljar_model::{ErrorKind, FailedIn, Limits};
 use belljar_sandbox::Program;
 use serde_json::json;
 
@@ -86,6 +86,12 @@ async fn a_prelude_that_fails_says_that_it_is_not_the_script() {
         );
         assert!(error.message.contains(says), "{prelude}: {}", error.message);
         assert_eq!((error.line, error.frame.clone()), (None, None), "{prelude}");
+        assert_eq!(error.failed_in, Some(FailedIn::Prelude), "{prelude}");
+    }
+    // What fails after it is the script's, also in a function that the prelude has made.
+    for script in ["const a = ;", "null.x", "host.step('a', () => { throw 1 })", "host.nothing()"] {
+        let error = error(with(STEPS, script), host(Vec::new())).await;
+        assert_eq!(error.failed_in, None, "{script}: {error:#?}");
     }
 }
 
@@ -93,7 +99,10 @@ async fn a_prelude_that_fails_says_that_it_is_not_the_script() {
 async fn a_prelude_has_the_limits_of_its_run() {
     let limits = Limits { fuel: 50_000_000, ..Limits::default() };
     let endless = outcome_within(with("for (;;) {}", "1"), host(Vec::new()), &limits).await;
-    assert_eq!(endless.result.expect_err("it is endless").kind, ErrorKind::Fuel);
+    let error = endless.result.expect_err("it is endless");
+    assert_eq!((error.kind, error.failed_in), (ErrorKind::Fuel, Some(FailedIn::Prelude)));
+    let endless = outcome_within(with("host.a = 1", "for (;;) {}"), host(Vec::new()), &limits).await;
+    assert_eq!(endless.result.expect_err("it is endless").failed_in, None);
     let long = with(&" ".repeat(usize::try_from(Limits::default().max_source.as_u64()).unwrap() + 1), "1");
     for engine in super::engines().await {
         let refused = engine.run(long.clone()).await.result.expect_err("it is too long");

@@ -1,8 +1,8 @@
 //! The messages of the engine's process to the gateway, which trusts none of them.
 
 use belljar_model::{
-    ErrorKind, JsonBounds, JsonText, LimitHit, LimitName, Limits, LogEntry, LogLevel, MissingTool, Outcome, Recorded,
-    RunError, RunStep, Thrown, Usage, text_exceeds,
+    ErrorKind, FailedIn, JsonBounds, JsonText, LimitHit, LimitName, Limits, LogEntry, LogLevel, MissingTool, Outcome,
+    Recorded, RunError, RunStep, Thrown, Usage, text_exceeds,
 };
 
 use super::{
@@ -298,6 +298,7 @@ fn write_error<'writer>(body: &'writer mut Writer, error: &RunError) -> &'writer
     let RunError {
         kind,
         message,
+        failed_in,
         thrown,
         line,
         column,
@@ -310,7 +311,7 @@ fn write_error<'writer>(body: &'writer mut Writer, error: &RunError) -> &'writer
         limit,
         waits: _,
     } = error;
-    body.text(kind.as_str()).text(message);
+    body.text(kind.as_str()).text(message).flag(*failed_in == Some(FailedIn::Prelude));
     for number in [line, column] {
         body.option(*number, |writer, number| {
             writer.u32(number);
@@ -337,6 +338,7 @@ fn read_error(reader: &mut Reader<'_>) -> Result<RunError, Malformed> {
     let kind = reader.text(FIXED)?;
     let kind = serde_json::from_value::<ErrorKind>(kind.into()).map_err(|_| Malformed::Tag)?;
     let mut error = RunError::new(kind, reader.text(MAX_ERROR_TEXT)?);
+    error.failed_in = reader.flag()?.then_some(FailedIn::Prelude);
     error.line = reader.option(Reader::u32)?;
     error.column = reader.option(Reader::u32)?;
     error.frame = reader.option_text(MAX_ERROR_TEXT)?;
@@ -390,6 +392,7 @@ mod tests {
         error = error.with_retry_after(Duration::from_millis(5));
         error.missing =
             Some(Box::new(MissingTool { server: "fs".into(), tool: "red".into(), near: Some("read".into()) }));
+        error.failed_in = Some(FailedIn::Prelude);
         error.thrown = Some(Box::new(Thrown { name: "TypeError".into(), message: "m".into() }));
         (error.line, error.column, error.stack, error.frame) = (Some(1), Some(2), Some("s".into()), Some("f".into()));
         for result in [Ok(JsonText::from_value(&serde_json::json!({"a": [1]}))), Err(error)] {

@@ -89,7 +89,7 @@ pub(crate) fn run(
     body.option(program.max_recording, |writer, max| {
         writer.u64(max.as_u64());
     });
-    body.flag(program.only_plan);
+    body.flag(program.only_plan).flag(program.only_signature);
     body.text(&as_json(limits));
     body.u64(namespaces.len() as u64);
     for Namespace { server, globals, style, answers } in namespaces {
@@ -116,7 +116,7 @@ pub(crate) fn parse_run(body: &[u8]) -> Result<Begin, Malformed> {
     let seed = reader.option(|reader| reader.raw(32)?.try_into().map_err(|_| Malformed::Short))?;
     let order = reader.option(|reader| reader.numbers(u64::MAX))?;
     let max_recording = reader.option(Reader::u64)?.map(ByteSize::b);
-    let only_plan = reader.flag()?;
+    let (only_plan, only_signature) = (reader.flag()?, reader.flag()?);
     let limits = read_limits(&mut reader)?;
     let mut namespaces = Vec::new();
     for _ in 0..reader.u64()? {
@@ -148,6 +148,7 @@ pub(crate) fn parse_run(body: &[u8]) -> Result<Begin, Malformed> {
         max_recording,
         rest_after: None,
         only_plan,
+        only_signature,
     };
     Ok(Begin { program, limits, namespaces, functions, is_watched })
 }

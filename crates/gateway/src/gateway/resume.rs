@@ -26,6 +26,7 @@ use crate::{
 
 impl Gateway {
     pub(super) async fn gone_on(&self, caller: Caller, run: RunId, mut cancelled: BoxFuture<'_, ()>) -> Outcome {
+        self.toolbox.refresh_skills().await;
         match Box::pin(self.resumed(caller, run, Pin::new(&mut cancelled))).await {
             Ok(outcome) => outcome,
             Err(error) => Outcome { run: Some(run), ..Outcome::refused(*error) },

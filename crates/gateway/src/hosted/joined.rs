@@ -180,7 +180,12 @@ impl Tools for Joined {
         async move {
             let catalog = self.catalog().await;
             match catalog.lookup(&path) {
-                Some(tool) => Ok(JsonText::from_value(&script_answers::described(tool, None))),
+                Some(tool) => {
+                    let described = script_answers::described(tool, None);
+                    let is_own = self.is_own(tool.path());
+                    let described = if is_own { self.toolbox.with_script(tool.path(), described) } else { described };
+                    Ok(JsonText::from_value(&described))
+                }
                 None => Err(script_answers::no_such_tool(&catalog, &path, |near| near.signature().to_owned())),
             }
         }

@@ -3,7 +3,7 @@
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use belljar_catalog::{Names, ServerCatalog, namespaces};
-use belljar_model::{Effect, EffectRules, JsonText, ToolDefinition, ToolPath};
+use belljar_model::{Effect, EffectRules, JsonText, RunError, ToolDefinition, ToolPath};
 use belljar_sandbox::{
     AnswerRoom, AnswerStyle, CallError, CallStyle, Directory, Function, GrantedTool, MAX_NAMES, NameError, Namespace,
     check_globals, check_properties,
@@ -33,6 +33,11 @@ pub trait HostFunctions: Send + Sync + 'static {
         function: &str,
         arguments: JsonText,
     ) -> BoxFuture<'static, Result<HostAnswer, CallError>>;
+
+    /// Why the program's side has cancelled the run, if that is not the program's own wish.
+    fn ended_by(&self) -> Option<RunError> {
+        None
+    }
 }
 
 /// What a function answered.

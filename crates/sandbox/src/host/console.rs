@@ -5,7 +5,7 @@ use belljar_model::{LogLevel, RunStep};
 use super::state::RunState;
 use crate::{
     bindings::belljar::sandbox::console::{Host, Level},
-    place::Place,
+    place::{NamedPlace, Place},
 };
 
 impl Host for RunState {
@@ -29,6 +29,17 @@ impl Host for RunState {
 
     fn at(&mut self, line: u32, column: u32) -> wasmtime::Result<()> {
         self.last_place = Some(Place { line, column });
+        self.named_place = None;
+        Ok(())
+    }
+
+    fn at_named(&mut self, file: String, line: u32, column: u32) -> wasmtime::Result<()> {
+        self.named_place = NamedPlace::new(file, Place { line, column });
+        Ok(())
+    }
+
+    fn prelude(&mut self, runs: bool) -> wasmtime::Result<()> {
+        self.is_in_prelude = runs;
         Ok(())
     }
 }

@@ -9,9 +9,19 @@ use wasmtime::component::{HasData, ResourceTable};
 
 use super::stderr::Stderr;
 use crate::{
-    AnswerStyle, Directory, GrantedTool, Namespace, Tools, holdings::Holdings, inbox::Inbox, journal::Journal,
-    limiter::MemoryLimiter, meter::Meter, overflow::Overflow, parking::Parking, place::Place, recorder::Recorder,
-    rest::RestAfter, stand_in::StandIn, turn::Turn,
+    AnswerStyle, Directory, GrantedTool, Namespace, Tools,
+    holdings::Holdings,
+    inbox::Inbox,
+    journal::Journal,
+    limiter::MemoryLimiter,
+    meter::Meter,
+    overflow::Overflow,
+    parking::Parking,
+    place::{NamedPlace, Place},
+    recorder::Recorder,
+    rest::RestAfter,
+    stand_in::StandIn,
+    turn::Turn,
 };
 
 /// Handles that the guest may hold at once. A tool has one handle, whatever the number of its
@@ -55,6 +65,10 @@ pub(crate) struct RunState {
     pub(crate) stderr: Stderr,
     /// Where the script was when the guest last reported it.
     pub(super) last_place: Option<Place>,
+    /// Whether the program's prelude runs.
+    pub(crate) is_in_prelude: bool,
+    /// Where the script with a name was last seen that it had called.
+    pub(super) named_place: Option<NamedPlace>,
     /// When it may be put aside, if it may, and whether it is.
     pub(super) rest_after: Option<RestAfter>,
     pub(crate) is_put_aside: bool,
@@ -118,6 +132,8 @@ impl RunState {
             stand_in: tape.stand_in,
             stderr: Stderr::default(),
             last_place: None,
+            is_in_prelude: false,
+            named_place: None,
             rest_after: shared.rest_after.clone(),
             is_put_aside: false,
             is_waiting: false,
@@ -130,6 +146,11 @@ impl RunState {
     pub(crate) fn place(&self) -> Option<Place> {
         let of_call = if self.is_waiting { self.journal.first_open_place() } else { None };
         of_call.or(self.last_place)
+    }
+
+    /// Where the script with a name was last seen that was running.
+    pub(crate) fn named_place(&self) -> Option<&NamedPlace> {
+        self.named_place.as_ref().filter(|_| !self.is_waiting)
     }
 
     /// What a tool answers.

@@ -101,6 +101,12 @@ impl HostedRequest {
             Ok(limits) => limits,
             Err(error) => return Ok(Outcome::refused(error)),
         };
+        // This may start servers.
+        let own = tokio::select! {
+            own = own.clone().known(toolbox) => own.map_err(|error| wrong(&error))?,
+            // The run is begun, and ends at once.
+            () = cancelled.cancelled() => own,
+        };
         let gateway = asker
             .gateway(&generation.gateway, client.as_deref(), connection)
             .with_origin("host")

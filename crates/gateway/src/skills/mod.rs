@@ -1,0 +1,169 @@
+//! The owner's scripts with names, which other scripts call as `skills.NAME`.
+//!
+//! They are files of folders that the owner's configuration decides on. To the rest of this crate
+//! they are the tools of one more server, which is never started: they are found, checked, judged
+//! and recorded as tools are. What a call of one answers is that it may run; it runs in the jar of
+//! the script that calls it.
+//!
+//! - `folder.rs`: the files, within bounds.
+//! - `signature.rs`: what each takes, which is read in a jar: this crate parses no script.
+//! - `circles.rs`: scripts that call each other in a circle.
+//! - `listed.rs`: what there is to tell of them.
+//! - `offered.rs`: they beside the tools of servers.
+
+mod circles;
+mod folder;
+mod listed;
+mod offered;
+mod signature;
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, OnceLock},
+};
+
+use belljar_engine::Engine;
+use belljar_model::ToolDefinition;
+use parking_lot::Mutex;
+
+pub use folder::{MAX_FILE_BYTES, SkillFolder, is_skill_name};
+pub use listed::{ListedSkill, ListedSkills};
+use signature::{Read, Signature};
+
+/// The name of the server whose tools they are. No other may have it.
+pub const SKILLS: &str = "skills";
+
+/// What a model reads of each.
+const OF_THE_OWNER: &str = "A script of belljar's owner: each tool that it calls is judged by itself.";
+
+/// The scripts of some folders.
+pub struct Skills {
+    folders: Vec<SkillFolder>,
+    /// Where signatures are read; without one, there are no scripts.
+    engine: OnceLock<Engine>,
+    known: Mutex<Arc<Known>>,
+    /// One reading of the folders at a time.
+    reading: tokio::sync::Mutex<()>,
+}
+
+/// What the folders had when they were read last.
+#[derive(Default)]
+pub(crate) struct Known {
+    skills: BTreeMap<String, Skill>,
+    list: Arc<Vec<ToolDefinition>>,
+    /// Files and folders that are not used, and why.
+    problems: Vec<String>,
+}
+
+/// One script.
+pub(crate) struct Skill {
+    /// As stacks name it: `skills/NAME.ts`.
+    file: String,
+    path: String,
+    text: Arc<str>,
+    read: Arc<Read>,
+    /// Why it cannot be called, if it cannot.
+    broken: Option<String>,
+}
+
+impl Skills {
+    /// The scripts of these folders. None is read yet.
+    pub fn new(folders: Vec<SkillFolder>) -> Self {
+        Self { folders, engine: OnceLock::new(), known: Mutex::default(), reading: tokio::sync::Mutex::default() }
+    }
+
+    /// Has signatures read by this engine.
+    pub(crate) fn read_with(&self, engine: &Engine) {
+        self.engine.get_or_init(|| engine.clone());
+    }
+
+    /// A script as one with a name: as it is, or in the function that such a script exports.
+    ///
+    /// # Errors
+    /// Why it cannot be one.
+    pub(crate) async fn named(engine: &Engine, text: &str) -> Result<String, String> {
+        signature::named(text, engine).await
+    }
+
+    /// What is known of them.
+    pub(crate) fn known(&self) -> Arc<Known> {
+        self.known.lock().clone()
+    }
+
+    /// Reads the folders again. A file that is as before is not looked into.
+    ///
+    /// # Cancellation
+    /// What is known stays as it was.
+    pub(crate) async fn refresh(&self) {
+        let Some(engine) = self.engine.get() else { return };
+        let _reading = self.reading.lock().await;
+        let folders = self.folders.clone();
+        let scanned = match tokio::task::spawn_blocking(move || folder::scan(&folders)).await {
+            Ok(scanned) => scanned,
+            Err(error) => {
+                tracing::warn!("the folders of scripts with names could not be read: {error}");
+                return;
+            }
+        };
+        let before = self.known();
+        let mut skills = BTreeMap::new();
+        for found in scanned.files {
+            let known = before.skills.get(&found.name).filter(|known| known.read.is_of(&found));
+            let read = match known {
+                Some(known) => known.read.clone(),
+                None => Arc::new(signature::read(&found, engine).await),
+            };
+            let broken = read.broken(&found.file);
+            let skill = Skill { file: found.file, path: found.path, text: found.text.into(), read, broken };
+            skills.insert(found.name, skill);
+        }
+        circles::find(&mut skills);
+        let list: Vec<ToolDefinition> = skills.iter().map(|(name, skill)| skill.definition(name)).collect();
+        let list = if list == *before.list { before.list.clone() } else { Arc::new(list) };
+        *self.known.lock() = Arc::new(Known { skills, list, problems: scanned.problems });
+    }
+}
+
+impl Known {
+    /// They, as the tools of a server.
+    pub(crate) fn list(&self) -> Arc<Vec<ToolDefinition>> {
+        self.list.clone()
+    }
+
+    /// Why a script cannot be called, if it cannot.
+    pub(crate) fn broken(&self, name: &str) -> Option<&str> {
+        self.skills.get(name)?.broken.as_deref()
+    }
+
+    /// The file and the text of a script that can be called.
+    pub(crate) fn text(&self, name: &str) -> Option<(&str, &str)> {
+        let skill = self.skills.get(name).filter(|skill| skill.broken.is_none())?;
+        Some((&skill.file, &skill.text))
+    }
+}
+
+impl Skill {
+    fn signature(&self) -> Option<&Signature> {
+        self.read.signature().filter(|_| self.broken.is_none())
+    }
+
+    fn definition(&self, name: &str) -> ToolDefinition {
+        let mut definition = ToolDefinition::unknown(name);
+        definition.annotations.read_only = Some(true);
+        match (self.signature(), &self.broken) {
+            (Some(signature), _) => {
+                definition.description = Some(match signature.description.as_str() {
+                    "" => OF_THE_OWNER.to_owned(),
+                    described => format!("{described}\n\n{OF_THE_OWNER}"),
+                });
+                definition.input_schema = signature.schema.clone();
+                definition.output_schema = signature.result.clone();
+            }
+            (None, broken) => {
+                let why = broken.as_deref().unwrap_or_default();
+                definition.description = Some(format!("Cannot be called: {why}\n\n{OF_THE_OWNER}"));
+            }
+        }
+        definition
+    }
+}
