@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// A `belljar host` and its pipes.
-struct Host {
+pub(crate) struct Host {
     child: Child,
     input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
@@ -33,7 +33,7 @@ impl Host {
     }
 
     /// One that has been greeted.
-    fn greeted(terminal: &Terminal, arguments: &[&str]) -> (Self, Value) {
+    pub(crate) fn greeted(terminal: &Terminal, arguments: &[&str]) -> (Self, Value) {
         let mut host = Self::new(terminal, arguments);
         host.send(json!({ "id": 0, "method": "hello", "params": { "protocol": 1, "client": { "name": "tests" } } }));
         let hello = host.next()["result"].take();
@@ -53,14 +53,14 @@ impl Host {
     }
 
     /// Sends a run, and gives its answer, which must be the next message.
-    fn run(&mut self, params: Value) -> Value {
+    pub(crate) fn run(&mut self, params: Value) -> Value {
         self.send(json!({ "id": "run", "method": "run", "params": params }));
         let answer = self.next();
         assert_eq!(answer["id"], "run", "{answer}");
         answer
     }
 
-    fn outcome(&mut self, params: Value) -> Value {
+    pub(crate) fn outcome(&mut self, params: Value) -> Value {
         let mut answer = self.run(params);
         assert!(answer["result"].is_object(), "{answer}");
         answer["result"].take()

@@ -11,8 +11,10 @@ use belljar_upstream::{BuiltIns, Options};
 use serde_json::{Value, json};
 
 use crate::{
+    approvals_by_command::{asking, waiting},
+    host_protocol::Host,
     stub_server::{Stub, run, value},
-    support::{Terminal, sandbox},
+    support::{Answer, Terminal, sandbox},
 };
 
 const COUNT: &str = "/** Counts the files of a folder. */\n\
@@ -435,6 +437,65 @@ fn the_owner_lists_checks_runs_and_saves_scripts_with_names() {
     assert!(found["results"].as_array().unwrap().iter().any(|each| each["path"] == "skills.projects"), "{found:#}");
     let called = belljar(&["call", "skills.projects", "--json"]).json();
     assert!(called["error"]["hint"].as_str().unwrap().contains("belljar skills run projects"), "{called:#}");
+}
+
+const CLOSES: &str = "/** Closes an issue. */\n\
+    export default async (args: { id: number }) => {\n\
+    \x20 const issue = await demo.update_issue({ id: args.id, state: 'closed' });\n\
+    \x20 return issue.state;\n\
+    };\n";
+
+#[test]
+fn a_run_that_waits_for_a_decision_inside_one_goes_on_there_in_another_process() {
+    let (terminal, config) = asking("[approvals]\nallow_yes = true\n");
+    terminal.file("skills/close.ts", CLOSES);
+    let run = |arguments: &[&str]| {
+        Answer::of(terminal.command(&[arguments, &["--no-daemon", "--config", &config]].concat()).output().unwrap())
+    };
+    let code = "const before = await demo.list_issues({});\nreturn [await skills.close({ id: 3 }), Array.isArray(before.issues)]";
+    let waits = run(&["run", "--code", code]);
+    assert_eq!(waits.code, 4, "{waits:?}");
+    let name = waits.stderr.split("belljar resume ").nth(1).unwrap().split_whitespace().next().unwrap().to_owned();
+    let id = waiting(&terminal)["id"].take();
+    assert_eq!(terminal.belljar(&["approve", id.as_str().unwrap(), "--yes"]).code, 0);
+    // It goes on with the text that it began with.
+    terminal.file("skills/close.ts", CLOSES.replace("issue.state;", "'changed';"));
+    let resumed = run(&["resume", &name, "--json"]).json();
+    assert_eq!(resumed["value"], json!(["closed", true]), "{resumed:#}");
+    let calls: Vec<&str> =
+        resumed["calls"].as_array().unwrap().iter().map(|call| call["tool"].as_str().unwrap()).collect();
+    assert_eq!(calls, ["list_issues", "close", "update_issue"]);
+}
+
+#[test]
+fn a_run_in_a_process_of_its_own_has_them_too() {
+    let terminal = Terminal::new();
+    terminal.file("belljar.toml", "[runs]\nprocess = true\n[servers.demo]\nbuiltin = 'demo'\n");
+    terminal.file("skills/close.ts", CLOSES);
+    terminal.file("skills/throws.ts", "export default () => {\n  throw new RangeError('too far');\n};\n");
+    let run = |code: &str| terminal.belljar(&["run", "--config", "belljar.toml", "--json", "--code", code]).json();
+    assert_eq!(run("await skills.close({ id: 3 })")["value"], "closed");
+    let thrown = run("await skills.throws()");
+    assert!(thrown["error"]["message"].as_str().unwrap().contains("(in skills/throws.ts:2:9)"), "{thrown:#}");
+}
+
+#[test]
+fn a_program_whose_host_names_them_has_them_with_the_tools_that_it_names() {
+    let terminal = Terminal::new();
+    terminal.file("belljar.toml", "[servers.demo]\nbuiltin = 'demo'\n");
+    terminal.file("skills/close.ts", CLOSES);
+    let (mut host, _) = Host::greeted(&terminal, &["--config", "belljar.toml"]);
+    let code = "return await skills.close({ id: 3 })";
+    for own in [json!(true), json!(["skills", "demo"]), json!(["skills.close", "demo.update_issue"])] {
+        let outcome = host.outcome(json!({ "code": code, "belljar": own }));
+        assert_eq!(outcome["value"], "closed", "{outcome:#}");
+    }
+    // What it calls is its caller's: it brings no tool with it.
+    let outcome = host.outcome(json!({ "code": code, "belljar": ["skills.close"] }));
+    assert!(outcome["error"]["message"].as_str().unwrap().contains("demo is not defined"), "{outcome:#}");
+    assert_eq!(host.outcome(json!({ "code": "typeof skills" }))["value"], "undefined");
+    let refused = host.run(json!({ "code": "1", "belljar": ["skills.closes"] }));
+    assert!(refused["error"]["message"].as_str().unwrap().contains("did you mean 'close'?"), "{refused}");
 }
 
 #[test]
