@@ -20,8 +20,9 @@ use crate::{
     requests::{Hello, Method},
 };
 
-/// How long a daemon has to say hello. It takes a millisecond, unless it is stuck.
-const GREETING: Duration = Duration::from_secs(5);
+/// How long a daemon has to say hello. It takes a millisecond, unless it is stuck. One that was
+/// killed hangs up when the system has ended its last thread, which may be waiting for the disk.
+const GREETING: Duration = Duration::from_secs(30);
 /// The longest answer: a result of the largest size, as text and as structure.
 const MAX_ANSWER_BYTES: usize = 4 * MAX_LINE_BYTES;
 

@@ -2,13 +2,19 @@
 
 use std::time::{Duration, Instant};
 
-/// Whether the process exists and is not a zombie. Only Linux can tell; elsewhere no process counts
-/// as running.
+/// Whether the process exists and is not a zombie, or is one whose other threads have not ended: it
+/// still has its files open. Only Linux can tell; elsewhere no process counts as running.
 pub fn is_running(pid: u32) -> bool {
     let Ok(status) = std::fs::read_to_string(format!("/proc/{pid}/stat")) else { return false };
     // The name in parentheses may contain anything, so the state follows the last closing one.
-    let state = status.rsplit_once(')').and_then(|(_, rest)| rest.split_whitespace().next());
-    !matches!(state, Some("Z" | "X") | None)
+    let Some((_, rest)) = status.rsplit_once(')') else { return false };
+    let mut fields = rest.split_whitespace();
+    match fields.next() {
+        None | Some("X") => false,
+        // The number of threads is the 20th field of all.
+        Some("Z") => fields.nth(16).and_then(|threads| threads.parse().ok()).is_some_and(|threads: u32| threads > 1),
+        Some(_) => true,
+    }
 }
 
 /// Waits until the process is gone, and returns whether that was in time. Blocks its thread.
