@@ -1,13 +1,18 @@
 //! Scripts of the owner with a name: found, checked, judged and recorded as tools are, and run in
 //! the jar of the script that calls them.
 
-use std::{path::Path, sync::Arc};
+use std::{
+    path::Path,
+    sync::{Arc, mpsc},
+    time::Duration,
+};
 
 use belljar_gateway::{Gateway, SkillFolder, Skills, Toolbox};
 use belljar_model::{ByteSize, ErrorKind, Limits, Outcome, Recorded, RunError, ServerSpec, Transport};
 use belljar_policy::{Policy, absolute_folder};
-use belljar_sandbox::{Image, Recording, Sandbox, SandboxOptions};
+use belljar_sandbox::{Effect, Image, Recording, Sandbox, SandboxOptions, ToolSet};
 use belljar_upstream::{BuiltIns, Options};
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 use crate::{
@@ -42,10 +47,18 @@ impl Folder {
     }
 
     fn toolbox(&self, policy: Option<&str>) -> Toolbox {
-        let stub = Stub::new(
-            Stub::real_tools("filesystem"),
+        self.toolbox_answering(
+            policy,
             |_, arguments| json!({ "content": [], "structuredContent": { "got": arguments } }),
-        );
+        )
+    }
+
+    fn toolbox_answering(
+        &self,
+        policy: Option<&str>,
+        answer: impl Fn(&str, &Value) -> Value + Send + Sync + 'static,
+    ) -> Toolbox {
+        let stub = Stub::new(Stub::real_tools("filesystem"), answer);
         let built_ins = BuiltIns::new().with("fs", move |stream| stub.clone().serve(stream));
         let specs = vec![ServerSpec::new("fs", Transport::BuiltIn("fs".to_owned()))];
         let toolbox = Toolbox::new(specs.clone(), built_ins, Options::new("belljar-tests", "0"));
@@ -212,6 +225,8 @@ async fn one_that_cannot_be_called_hides_no_other_and_says_why() {
             "written.js",
             "/** Gives back.\n * @schema {\"type\": \"object\", \"properties\": {\"a\": {\"type\": \"number\"}}} */\nexport default (args) => args.a;\n",
         ),
+        ("doubled.ts", "export default async (args: { a: string; a: number }) => 1;\n"),
+        ("written_wrong.js", "/** @schema {\"type\": \"wrong\"} */\nexport default (args) => args.a;\n"),
         ("UPPER.ts", COUNT),
     ]);
     let gateway = folder.gateway();
@@ -227,8 +242,10 @@ async fn one_that_cannot_be_called_hides_no_other_and_says_why() {
         ("typed", "skills/typed.ts:2:9: SyntaxError: the type Date is not declared in this file"),
         ("nothing", "its default export is not a function"),
         ("untyped", "skills/untyped.js:1:17: SyntaxError: the parameter has no type"),
+        ("doubled", "skills/doubled.ts:1:42: SyntaxError: this member stands here twice"),
+        ("written_wrong", "its schema cannot be used to check arguments"),
     ] {
-        let why = state(name).error.as_deref().unwrap();
+        let why = state(name).error.as_deref().unwrap_or_else(|| panic!("{name} can be called"));
         assert!(why.contains(said), "{name}: {why}");
         let described = value(&gateway, &format!("(await tools.describe('skills.{name}')).description")).await;
         assert!(described.as_str().unwrap().contains(said), "{described}");
@@ -288,6 +305,10 @@ async fn scripts_with_names_call_each_other_and_a_circle_is_refused_with_its_way
             "export default async (args: { n: number }) => (await skills.add({ a: args.n, b: args.n })) + (await skills['add']({ a: 0, b: 0 }));\n",
         ),
         ("add.ts", "export default (args: { a: number; b: number }) => args.a + args.b;\n"),
+        // One whose alias is another's name is not meant by it.
+        ("open-issues.ts", "export default async () => await skills.c();\n"),
+        ("open_issues.ts", "export default () => 5;\n"),
+        ("c.ts", "export default async () => await skills.open_issues();\n"),
         ("a.ts", "export default async () => await skills.b();\n"),
         ("b.ts", "export default async () => await skills.a();\n"),
         (
@@ -301,6 +322,7 @@ async fn scripts_with_names_call_each_other_and_a_circle_is_refused_with_its_way
     ]);
     let gateway = folder.gateway();
     assert_eq!(value(&gateway, "Promise.all([skills.twice({ n: 2 }), skills.twice({ n: 3 })])").await, json!([4, 6]));
+    assert_eq!(value(&gateway, "await skills['open-issues']()").await, 5);
     let shown = error(&gateway, "await skills.a()").await;
     assert!(shown.message.contains("skills.a → skills.b → skills.a"), "{shown:#?}");
     let hidden = error(&gateway, "await skills.by_text({ name: 'other' })").await;
@@ -337,6 +359,75 @@ async fn a_sandbox_with_one_slot_reads_scripts_with_names_before_it_is_taken() {
     assert_eq!(value(&gateway, "(await skills.count({ path: '/a' })).path").await, "/a");
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_has_those_that_there_were_when_it_began_whatever_becomes_of_their_files() {
+    let folder = Folder::new(&[("count.ts", COUNT), ("late.ts", "export default (args: { a: Date }) => 1;\n")]);
+    let (asks, asked) = mpsc::channel();
+    let (go, goes_on) = mpsc::channel::<()>();
+    let goes_on = Mutex::new(goes_on);
+    let toolbox = folder.toolbox_answering(None, move |_, arguments| {
+        if arguments["path"] == "gate" {
+            asks.send(()).unwrap();
+            goes_on.lock().recv().unwrap();
+        }
+        json!({ "content": [], "structuredContent": { "got": arguments } })
+    });
+    let gateway = Gateway::new(Arc::new(toolbox), sandbox().clone(), Limits::default());
+    let source = "const late = async () => { try { return await skills.late({ a: 1 }) } catch (error) { return error.message } };\n\
+        const first = await late();\nawait fs.list_directory({ path: 'gate' });\n\
+        return [first, (await skills.count({ path: '/' })).path, await late()]";
+    let running = tokio::spawn({
+        let gateway = gateway.clone();
+        async move { value(&gateway, source).await }
+    });
+    tokio::task::spawn_blocking(move || asked.recv().unwrap()).await.unwrap();
+    std::fs::remove_file(folder.path().join("count.ts")).unwrap();
+    folder.put("late.ts", "export default (args: { a: number }) => args.a;\n");
+    assert_eq!(value(&gateway, "return ['count' in skills, await skills.late({ a: 1 })]").await, json!([false, 1]));
+    go.send(()).unwrap();
+    let got = running.await.unwrap();
+    assert!(got[0].as_str().unwrap().contains("the type Date") && got[2] == got[0], "{got:#}");
+    assert_eq!(got[1], "/");
+}
+
+#[tokio::test]
+async fn rules_that_ask_for_an_earlier_call_do_not_take_one_of_these_for_it() {
+    let folder = Folder::new(&[("check.ts", "export default () => 1;\n")]);
+    let rules = "default = 'allow'\n[[rule]]\nid = 'looked'\ntools = 'fs.list_directory'\nafter = 'skills.check'\nthen = 'deny'\n";
+    let gateway = folder.gateway_by_rules(rules);
+    let error = error(&gateway, "await skills.check(); await fs.list_directory({ path: '/' })").await;
+    assert!(error.message.contains("looked"), "{error:#?}");
+}
+
+#[tokio::test]
+async fn a_run_that_is_cancelled_does_not_wait_until_they_are_read() {
+    let folder = Folder::new(&[("one.ts", COUNT), ("two.ts", COUNT)]);
+    let held = |queue_timeout| {
+        let options = SandboxOptions { max_live: 1, queue_timeout, ..SandboxOptions::default() };
+        Arc::new(Sandbox::new(&Image::embedded(), options).unwrap())
+    };
+    let gateway_over =
+        |sandbox: &Arc<Sandbox>| Gateway::new(Arc::new(folder.toolbox(None)), sandbox.clone(), Limits::default());
+    // Somebody has the only place, and keeps it.
+    let sandbox = held(Duration::from_secs(3_600));
+    let (has_it, began) = tokio::sync::oneshot::channel();
+    let has_it = Mutex::new(Some(has_it));
+    let tools = ToolSet::new().with("other", "began", Effect::ReadOnly, move |_| {
+        has_it.lock().take().map(|has_it| has_it.send(()));
+        std::future::pending::<Result<Value, String>>()
+    });
+    let keeps = sandbox.run("await other.began({})").tools(Arc::new(tools));
+    let cancelled = async {
+        began.await.unwrap();
+        let outcome = gateway_over(&sandbox).execute("1").cancel_on(std::future::ready(())).await;
+        assert_eq!(outcome.result.unwrap_err().kind, ErrorKind::Cancelled);
+    };
+    tokio::select! {
+        outcome = keeps => panic!("{outcome:#?}"),
+        () = cancelled => {}
+    }
+}
+
 #[cfg(unix)]
 #[tokio::test]
 async fn links_and_what_is_too_large_are_refused_and_nothing_else_with_them() {
@@ -359,6 +450,17 @@ async fn links_and_what_is_too_large_are_refused_and_nothing_else_with_them() {
     assert!(error.message.contains("together have more than 1048576 bytes"), "{error:#?}");
     use std::os::unix::fs::PermissionsExt as _;
     std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o777)).unwrap();
+    let listed = gateway.toolbox().listed_skills().await;
+    assert!(listed.skills.is_empty() && listed.problems[0].contains("other users may write"), "{listed:#?}");
+    // Nor is one that others could replace.
+    std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o700)).unwrap();
+    let open = tempfile::tempdir().unwrap();
+    std::fs::create_dir(open.path().join("theirs")).unwrap();
+    std::fs::rename(folder.path().join("count.ts"), open.path().join("theirs/count.ts")).unwrap();
+    std::fs::set_permissions(open.path(), std::fs::Permissions::from_mode(0o777)).unwrap();
+    let skills = Skills::new(vec![SkillFolder { path: open.path().join("theirs"), is_named: true }]);
+    let toolbox = Toolbox::new(Vec::new(), BuiltIns::new(), Options::new("belljar-tests", "0")).with_skills(skills);
+    let gateway = Gateway::new(Arc::new(toolbox), sandbox().clone(), Limits::default());
     let listed = gateway.toolbox().listed_skills().await;
     assert!(listed.skills.is_empty() && listed.problems[0].contains("other users may write"), "{listed:#?}");
 }
@@ -404,6 +506,14 @@ fn the_owner_lists_checks_runs_and_saves_scripts_with_names() {
     let hidden = belljar(&["skills", "save", "projects", "--run", name, "--yes", "--force"]);
     assert_eq!((hidden.code, hidden.stderr.contains("projects.js has this name")), (2, true), "{hidden:#?}");
     std::fs::remove_file(folder.join("projects.js")).unwrap();
+    terminal.file("team/triage.ts", "export default () => 'theirs';\n");
+    let more = "[skills]\nfolders = ['team']\n[approvals]\nallow_yes = true\n[servers.demo]\nbuiltin = 'demo'\n";
+    terminal.file("belljar.toml", more);
+    let theirs = belljar(&["skills", "save", "triage", "--run", name, "--yes"]);
+    assert_eq!((theirs.code, theirs.stderr.contains("team/triage.ts has this name")), (2, true), "{theirs:#?}");
+    assert_eq!(belljar(&["skills", "save", "constructor", "--run", name, "--yes"]).code, 2);
+    std::fs::remove_dir_all(terminal.folder.path().join("team")).unwrap();
+    terminal.file("belljar.toml", "[approvals]\nallow_yes = true\n[servers.demo]\nbuiltin = 'demo'\n");
     let unasked = belljar(&["skills", "save", "other", "--run", name]);
     assert_eq!((unasked.code, unasked.stderr.contains("terminal")), (2, true), "{unasked:#?}");
     let outside = belljar(&["skills", "save", "../other", "--run", name, "--yes"]);
@@ -445,26 +555,48 @@ const CLOSES: &str = "/** Closes an issue. */\n\
     \x20 return issue.state;\n\
     };\n";
 
-#[test]
-fn a_run_that_waits_for_a_decision_inside_one_goes_on_there_in_another_process() {
-    let (terminal, config) = asking("[approvals]\nallow_yes = true\n");
+/// A run that waits for a decision inside of `skills.close`, and goes on in another process after
+/// `change` of the folder of scripts: its outcome.
+fn gone_on(code: &str, change: impl Fn(&Path)) -> Value {
+    let (terminal, config) = asking("[approvals]\nallow_yes = true\nhold = '1ms'\n");
     terminal.file("skills/close.ts", CLOSES);
+    terminal.file("skills/leaf.ts", "export default () => 1;\n");
     let run = |arguments: &[&str]| {
         Answer::of(terminal.command(&[arguments, &["--no-daemon", "--config", &config]].concat()).output().unwrap())
     };
-    let code = "const before = await demo.list_issues({});\nreturn [await skills.close({ id: 3 }), Array.isArray(before.issues)]";
     let waits = run(&["run", "--code", code]);
     assert_eq!(waits.code, 4, "{waits:?}");
     let name = waits.stderr.split("belljar resume ").nth(1).unwrap().split_whitespace().next().unwrap().to_owned();
     let id = waiting(&terminal)["id"].take();
     assert_eq!(terminal.belljar(&["approve", id.as_str().unwrap(), "--yes"]).code, 0);
-    // It goes on with the text that it began with.
-    terminal.file("skills/close.ts", CLOSES.replace("issue.state;", "'changed';"));
-    let resumed = run(&["resume", &name, "--json"]).json();
-    assert_eq!(resumed["value"], json!(["closed", true]), "{resumed:#}");
-    let calls: Vec<&str> =
-        resumed["calls"].as_array().unwrap().iter().map(|call| call["tool"].as_str().unwrap()).collect();
-    assert_eq!(calls, ["list_issues", "close", "update_issue"]);
+    change(&terminal.folder.path().join("skills"));
+    run(&["resume", &name, "--json"]).json()
+}
+
+#[test]
+fn a_run_that_waits_for_a_decision_inside_one_goes_on_there_with_what_it_has_of_them() {
+    let code = "const leaf = await skills.leaf();\nreturn [leaf, await skills.close({ id: 3 }), await skills.leaf()]";
+    let changed = |skills: &Path| {
+        std::fs::write(skills.join("close.ts"), CLOSES.replace("issue.state;", "'changed';")).unwrap();
+        std::fs::write(skills.join("leaf.ts"), "export default () => 2;\n").unwrap();
+    };
+    let broken = |skills: &Path| std::fs::write(skills.join("leaf.ts"), "export default").unwrap();
+    let gone = |skills: &Path| std::fs::remove_file(skills.join("leaf.ts")).unwrap();
+    let all_gone = |skills: &Path| std::fs::remove_dir_all(skills).unwrap();
+    for change in [&changed as &dyn Fn(&Path), &broken, &gone, &all_gone] {
+        let outcome = gone_on(code, change);
+        assert_eq!(outcome["value"], json!([1, "closed", 1]), "{outcome:#}");
+        let calls = outcome["calls"].as_array().unwrap().iter();
+        let calls: Vec<&str> = calls.map(|call| call["tool"].as_str().unwrap()).collect();
+        assert_eq!(calls, ["leaf", "close", "update_issue", "leaf"]);
+    }
+    // What it has not used before, it does not have.
+    let code = "await skills.close({ id: 3 });\nreturn await skills.leaf()";
+    for change in [&broken as &dyn Fn(&Path), &gone] {
+        let outcome = gone_on(code, change);
+        let message = outcome["error"]["message"].as_str().unwrap_or_else(|| panic!("{outcome:#}"));
+        assert!(message.contains("skills.leaf was not there, or could not be called"), "{message}");
+    }
 }
 
 #[test]

@@ -2,7 +2,11 @@
 
 mod resume;
 
-use std::{future::pending, sync::Arc, time::Duration};
+use std::{
+    future::{pending, ready},
+    sync::Arc,
+    time::Duration,
+};
 
 use belljar_engine::Engine;
 use belljar_ledger::{Asker, Digest, LedgerError};
@@ -25,7 +29,7 @@ use crate::{
     rests::{Terms, waiting_error},
     rules::AsRules,
     run_log::{Follower, RunLog},
-    skills::Skills,
+    skills::{SKILLS, Skills},
 };
 
 /// Runs scripts over all configured children.
@@ -222,7 +226,7 @@ impl Gateway {
                 return Outcome::refused(RunError::new(ErrorKind::Usage, fault.to_string()).with_hint(hint));
             }
         };
-        self.toolbox.refresh_skills().await;
+        let cancelled = self.with_skills(cancelled).await;
         // Its program would not be there when it goes on.
         let can_rest = hosted.is_none();
         let asked_digest = self.digest_of(&source, asked).filter(|_| can_rest);
@@ -267,6 +271,25 @@ impl Gateway {
         }
         drop(ends);
         Box::pin(self.ended(Ran { log, grant, limits, asked, asked_digest, keeps_media }, outcome)).await
+    }
+
+    /// Reads the scripts with names again for a run that can be cancelled. Its servers' lists are
+    /// then known, also to a run that goes on.
+    async fn with_skills<'c>(&self, mut cancelled: BoxFuture<'c, ()>) -> BoxFuture<'c, ()> {
+        if !self.toolbox.has_skills() {
+            return cancelled;
+        }
+        let read = async {
+            self.toolbox.refresh_skills().await;
+            if let Some(skills) = self.toolbox.position_of(SKILLS) {
+                self.toolbox.server(skills).await;
+            }
+        };
+        tokio::select! {
+            () = read => cancelled,
+            // The run is begun, and ends at once.
+            () = &mut cancelled => ready(()).boxed(),
+        }
     }
 
     /// The calls in a script, what they may change, and what the owner's rules say of them. The

@@ -14,7 +14,7 @@ use belljar_sandbox::{
 use belljar_upstream::{AnswerGate, CallLimit, Caller};
 use futures::{FutureExt as _, future::BoxFuture};
 use parking_lot::Mutex;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::{
     Toolbox,
@@ -27,6 +27,7 @@ use crate::{
     remarks::Remarks,
     rules::AsRules,
     run_log::RunLog,
+    skills::{RunSkills, may_run},
     unmarked,
 };
 
@@ -53,6 +54,8 @@ pub(crate) struct Grant {
     announced: Arc<Announced>,
     /// The current servers of a run that was put aside.
     servers: Option<Vec<Option<usize>>>,
+    /// The scripts with names, as they were when the run began, or when it went on.
+    skills: RunSkills,
     /// Collects what is known of the script's calls, for callers that want only that. No server is
     /// started for it.
     planned: Option<Planned>,
@@ -104,6 +107,7 @@ impl Grant {
     /// All tools, for a run of this source with this time limit.
     pub(crate) fn new(toolbox: Arc<Toolbox>, source: &str, total: Duration, caller: Caller, log: Arc<RunLog>) -> Self {
         let locks = Arc::new(RunLocks::new(toolbox.clone(), source, caller.principal().cloned()));
+        let skills = RunSkills::of(&toolbox);
         Self {
             toolbox,
             total,
@@ -117,6 +121,7 @@ impl Grant {
             teller: None,
             announced: Arc::default(),
             servers: None,
+            skills,
             planned: None,
         }
     }
@@ -138,6 +143,17 @@ impl Grant {
     pub(crate) fn with_servers<'n>(self, names: impl Iterator<Item = &'n str>) -> Self {
         let servers = names.map(|name| self.toolbox.position_of(name)).collect();
         Self { servers: Some(servers), ..self }
+    }
+
+    /// The same for a run that goes on: it has the scripts with names that its recording has,
+    /// whatever became of their files.
+    pub(crate) fn going_on(self) -> Self {
+        Self { skills: self.skills.going_on(), ..self }
+    }
+
+    /// Adds what the interpreter runs to the description of a script with a name.
+    pub(crate) fn with_script(&self, path: &ToolPath, described: Value) -> Value {
+        self.skills.with_script(path, described)
     }
 
     /// The same, without tools of a higher effect.
@@ -196,6 +212,7 @@ impl Grant {
         let limit = CallLimit { quiet: limit, total: self.total.max(limit) };
         let (remarks, locks, total) = (self.remarks.clone(), self.locks.clone(), self.total);
         let (log, effect, ceiling) = (self.log.clone(), tool.effect, self.ceiling);
+        let broken_skill = self.skills.broken(&path);
         let Begun { who, turn } = self.announced.take(number).unwrap_or_else(|| self.begun(&path));
         async move {
             let mut turn = turn;
@@ -219,7 +236,7 @@ impl Grant {
                 }
                 _ => {}
             }
-            if let Some(why) = toolbox.broken_skill(&path) {
+            if let Some(why) = broken_skill {
                 let hint = "its owner sees more with belljar skills check; call its tools yourself meanwhile";
                 return Err(CallError::new(format!("{path} cannot be called: {why}")).with_hint(hint));
             }
@@ -348,8 +365,7 @@ impl Grant {
                 false => caller,
             };
             let answer = match toolbox.is_skill(&path) {
-                // The interpreter runs it once it has this answer.
-                true => Ok(nothing()),
+                true => Ok(may_run()),
                 false => upstream.call_text(&path, arguments, limit, &caller).await,
             };
             let answer = match answer {
@@ -558,10 +574,15 @@ impl Tools for Grant {
                     return denial.message;
                 }
                 script_answers::no_such_tool(&catalog, &path, |near| self.toolbox.signature_of(near))
-            })?;
+            });
+            let tool = match tool {
+                Ok(tool) => tool,
+                // Its file is gone since the run began.
+                Err(missing) => return path.parse().ok().and_then(|path| self.skills.alone(&path)).ok_or(missing),
+            };
             let observed = self.toolbox.observed(tool.path());
             let described = script_answers::described(tool, observed.as_deref());
-            Ok(JsonText::from_value(&self.toolbox.with_script(tool.path(), described)))
+            Ok(JsonText::from_value(&self.with_script(tool.path(), described)))
         }
         .boxed()
     }

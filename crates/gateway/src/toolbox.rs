@@ -279,7 +279,11 @@ impl Toolbox {
         let judge = || {
             let effects = server.map(|server| &server.effects);
             let broken = known.as_ref().map(|known| known.broken.clone()).unwrap_or_default();
-            Arc::new(rules.policy().for_tool_but(path, trusted(effects, known.as_ref(), path.tool()), &broken))
+            let trusted = match self.is_skill(path) {
+                true => skill_effect(),
+                false => trusted(effects, known.as_ref(), path.tool()),
+            };
+            Arc::new(rules.policy().for_tool_but(path, trusted, &broken))
         };
         let judge = match &known {
             Some(known) => {
@@ -604,6 +608,9 @@ impl Toolbox {
 
     /// What a call of a tool may change, for decisions.
     pub(crate) fn trusted_effect_of(&self, path: &ToolPath) -> Effect {
+        if self.is_skill(path) {
+            return Effect::ReadOnly;
+        }
         let known = || {
             let server = self.servers.iter().find(|server| server.names.exact() == path.server())?;
             Some(server.last_known()?.catalog.tool(path.tool())?.trusted_effect().effect())
@@ -752,6 +759,14 @@ impl Toolbox {
             Arc::new(ServerCatalog::unavailable(server.names.clone(), &fault.reason(), &hint))
         })
     }
+}
+
+/// The trusted effect of a script with a name, also of one that is gone: each tool that it calls is
+/// judged by itself.
+fn skill_effect() -> TrustedEffect {
+    let mut definition = ToolDefinition::unknown(SKILLS);
+    definition.annotations.read_only = Some(true);
+    EffectRules::trusting().trusted(&definition)
 }
 
 /// A tool's trusted effect, even if it is not in the known list.

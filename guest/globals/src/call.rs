@@ -115,6 +115,10 @@ pub fn answer(call: Call, result: Result<String, CallError>, context: &mut Conte
         return skills::run(begun, &site, &settle, context);
     }
     let settled = match result {
+        Ok(text) if skills::is_missing(&tool, &text) => {
+            let (message, hint) = skills::missing(&tool);
+            Err(tool_error::tool_error(site, &tool, &message, JsValue::undefined(), Some(hint), context)?)
+        }
         Ok(text) => {
             let value = answers::value_in(&tool, raw, site, &text, context);
             if value.is_ok() {

@@ -30,12 +30,17 @@ use belljar_guest_engine::{
 use belljar_guest_source as source;
 use belljar_guest_values::decode;
 
-use super::{guards, servers};
+use super::{
+    guards,
+    servers::{self, ToolRef},
+};
 
 /// The server whose tools they are.
 pub(super) const SERVER: &str = "skills";
-/// The member of a description that has the text. Scripts are not shown it.
+/// The member of a description that has the text. It is left out of what scripts are told.
 const SOURCE: &str = "source";
+/// What the host answers where a script may run.
+const MAY_RUN: &str = r#"{"_meta":{"belljar/script":true},"content":[]}"#;
 /// Errors of which is kept where the script was called that threw them.
 const MAX_NOTED: usize = 1_000;
 /// Frames that are shown of the calls behind an error.
@@ -130,6 +135,17 @@ pub(super) fn taken(site: &CallSite) -> Option<Begun> {
         let at = all.iter().position(|(other, _)| other.is(site))?;
         Some(all.swap_remove(at).1)
     })
+}
+
+/// Whether the host has let a script run that this run does not have.
+pub(super) fn is_missing(tool: &ToolRef, answer: &str) -> bool {
+    tool.server == SERVER && answer == MAY_RUN
+}
+
+/// What there is to say of it, and what to try.
+pub(super) fn missing(tool: &ToolRef) -> (String, &'static str) {
+    let message = format!("{SERVER}.{} was not there, or could not be called, when this run first used it", tool.name);
+    (message, "run the script again; the owner sees more with belljar skills check")
 }
 
 /// Runs a script that the host has let pass, and settles the promise of its call with what comes of

@@ -1,6 +1,10 @@
 //! `belljar skills`: the owner's scripts with names.
 
-use std::{io::Write as _, path::Path, process::ExitCode};
+use std::{
+    io::Write as _,
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
 
 use belljar_daemon::requests::Execute;
 use belljar_gateway::{ListedSkill, ListedSkills, MAX_SKILL_BYTES, SKILLS, is_skill_name};
@@ -185,12 +189,14 @@ async fn save(arguments: &SaveArguments) -> Result<ExitCode, Failure> {
     let folder = loaded.folder_of_skills().ok_or_else(|| {
         Failure::usage("there is no belljar.toml beside which the script could be", "name one with --config")
     })?;
+    let others: Vec<PathBuf> =
+        loaded.skill_folders().into_iter().map(|other| other.path).filter(|other| *other != folder).collect();
     let allow_yes = loaded.config.approvals.allow_yes;
     let recording = Recording::read(runs::recording(*run).await?)
         .map_err(|error| Failure::internal(format!("the recording of {run} cannot be read: {error}")))?;
     let text = named(loaded, &recording.start().source).await?;
     let file = folder.join(format!("{name}.ts"));
-    let target = target(&folder, name, *force)?;
+    let target = target(&folder, &others, name, *force)?;
     output::say(visible(text.trim_end()));
     let shown = file.display().to_string();
     let shown = visible_line(&shown);
@@ -230,12 +236,15 @@ enum Target {
 }
 
 /// What is in the place of `NAME.ts`, and whether it may be replaced.
-fn target(folder: &Path, name: &str, force: bool) -> Result<Target, Failure> {
-    let is_there = |extension: &str| {
+fn target(folder: &Path, others: &[PathBuf], name: &str, force: bool) -> Result<Target, Failure> {
+    let is_in = |folder: &Path, extension: &str| {
         let path = folder.join(format!("{name}.{extension}"));
         path.symlink_metadata().is_ok().then_some(path)
     };
-    if let Some(other) = is_there("js") {
+    let is_there = |extension: &str| is_in(folder, extension);
+    // It would take its place.
+    let elsewhere = || others.iter().find_map(|other| is_in(other, "ts").or_else(|| is_in(other, "js")));
+    if let Some(other) = is_there("js").or_else(elsewhere) {
         let message = format!("{} has this name", visible_line(&other.display().to_string()));
         return Err(Failure::usage(message, "take another name, or remove it first"));
     }
@@ -250,9 +259,11 @@ fn target(folder: &Path, name: &str, force: bool) -> Result<Target, Failure> {
 }
 
 /// Writes `NAME.ts` within the folder, which a link does not lead out of: whole, or not at all.
-fn write(folder: &Path, name: &str, text: &str, target: Target) -> std::io::Result<()> {
-    belljar_files::make_folder(folder)?;
-    let folder = Dir::open_ambient_dir(folder, ambient_authority())?;
+fn write(path: &Path, name: &str, text: &str, target: Target) -> std::io::Result<()> {
+    belljar_files::make_folder(path)?;
+    let (above, own) = (path.parent().unwrap_or(Path::new(".")), path.file_name().unwrap_or_default());
+    let folder = Dir::open_ambient_dir(above, ambient_authority())?.open_dir(own)?;
+    belljar_files::check_folder(&folder, path).map_err(std::io::Error::other)?;
     let (file, unfinished) = (format!("{name}.ts"), format!(".{name}.ts.{}", std::process::id()));
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);

@@ -25,8 +25,8 @@ use crate::{
 };
 
 impl Gateway {
-    pub(super) async fn gone_on(&self, caller: Caller, run: RunId, mut cancelled: BoxFuture<'_, ()>) -> Outcome {
-        self.toolbox.refresh_skills().await;
+    pub(super) async fn gone_on(&self, caller: Caller, run: RunId, cancelled: BoxFuture<'_, ()>) -> Outcome {
+        let mut cancelled = self.with_skills(cancelled).await;
         match Box::pin(self.resumed(caller, run, Pin::new(&mut cancelled))).await {
             Ok(outcome) => outcome,
             Err(error) => Outcome { run: Some(run), ..Outcome::refused(*error) },
@@ -116,7 +116,8 @@ impl Gateway {
                 .with_ceiling(ceiling)
                 .with_caller(who)
                 .with_approvals(self.approvals, self.teller.clone())
-                .with_servers(start.servers.iter().map(|server| server.name.as_str())),
+                .with_servers(start.servers.iter().map(|server| server.name.as_str()))
+                .going_on(),
         );
         let (texts, told) = &terms.remarks;
         texts.iter().for_each(|text| grant.remarks().add(text.clone()));

@@ -183,7 +183,7 @@ impl Tools for Joined {
                 Some(tool) => {
                     let described = script_answers::described(tool, None);
                     let is_own = self.is_own(tool.path());
-                    let described = if is_own { self.toolbox.with_script(tool.path(), described) } else { described };
+                    let described = if is_own { self.grant.with_script(tool.path(), described) } else { described };
                     Ok(JsonText::from_value(&described))
                 }
                 None => Err(script_answers::no_such_tool(&catalog, &path, |near| near.signature().to_owned())),

@@ -11,7 +11,9 @@ pub(super) fn find(skills: &mut BTreeMap<String, Skill>) {
     let mut calls: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for (name, skill) in &*skills {
         let called = skill.signature().into_iter().flat_map(|signature| &signature.calls);
-        let called = called.filter_map(|called| names.iter().find(|name| is_called(name, called)));
+        // An exact name wins over an alias.
+        let meant = |called: &String| names.get(called).or_else(|| names.iter().find(|name| is_called(name, called)));
+        let called = called.filter_map(meant);
         calls.insert(name, called.map(String::as_str).collect());
     }
     let ways: Vec<(String, String)> = calls

@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use belljar_files::{check_file, check_folder};
+use belljar_files::{check_file, check_folder, check_link};
 use cap_std::{ambient_authority, fs::Dir};
 
 /// The most scripts of all folders. A person keeps some dozens.
@@ -54,12 +54,15 @@ pub(super) struct Scanned {
     bytes: usize,
 }
 
+/// Names that a namespace does not have, since they mean something to the language.
+const TAKEN: [&str; 2] = ["constructor", "then"];
+
 /// Whether a script may have this name: a lower-case letter, and then letters, digits, `_` and `-`.
 pub fn is_skill_name(name: &str) -> bool {
     let mut bytes = name.bytes();
     let is_first = bytes.next().is_some_and(|first| first.is_ascii_lowercase());
     let is_other = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_' || byte == b'-';
-    is_first && name.len() <= MAX_NAME_BYTES && bytes.all(is_other)
+    is_first && name.len() <= MAX_NAME_BYTES && bytes.all(is_other) && !TAKEN.contains(&name)
 }
 
 /// Reads the folders.
@@ -158,21 +161,31 @@ impl Scanned {
 
 /// The folder, if it exists.
 fn open(folder: &SkillFolder) -> Result<Option<Dir>, String> {
-    let opened = if folder.is_named {
-        Dir::open_ambient_dir(&folder.path, ambient_authority())
-    } else {
-        let (parent, name) = (folder.path.parent(), folder.path.file_name());
-        let parent = parent.filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        match name {
-            Some(name) => Dir::open_ambient_dir(parent, ambient_authority()).and_then(|parent| parent.open_dir(name)),
-            None => return Ok(None),
-        }
-    };
-    match opened {
+    match opened(folder)? {
         Ok(opened) => Ok(Some(opened)),
         Err(error) if error.kind() == ErrorKind::NotFound && !folder.is_named => Ok(None),
         Err(error) => Err(format!("the folder cannot be read: {error}")),
     }
+}
+
+fn opened(folder: &SkillFolder) -> Result<std::io::Result<Dir>, String> {
+    let (parent, name) = (folder.path.parent(), folder.path.file_name());
+    // The root, or a path that ends with `..`, is not a name that could be a link.
+    let Some(name) = name else { return Ok(Dir::open_ambient_dir(&folder.path, ambient_authority())) };
+    let shown = parent.filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let parent = match Dir::open_ambient_dir(shown, ambient_authority()) {
+        Ok(parent) => parent,
+        Err(error) => return Ok(Err(error)),
+    };
+    if !folder.is_named {
+        return Ok(parent.open_dir(name));
+    }
+    // Where it is could be replaced, and a link leads to wherever its maker wanted.
+    check_folder(&parent, shown).map_err(|distrust| distrust.to_string())?;
+    if parent.symlink_metadata(name).is_ok() {
+        check_link(&parent, Path::new(name), &folder.path).map_err(|distrust| distrust.to_string())?;
+    }
+    Ok(Dir::open_ambient_dir(&folder.path, ambient_authority()))
 }
 
 #[cfg(test)]
@@ -184,7 +197,20 @@ mod tests {
         for name in ["a", "triage", "open-issues", "a_1"] {
             assert!(is_skill_name(name), "{name}");
         }
-        for name in ["", "A", "1a", "_a", "-a", "a.b", "ä", "a b", "../a", &"a".repeat(MAX_NAME_BYTES + 1)] {
+        for name in [
+            "",
+            "then",
+            "constructor",
+            "A",
+            "1a",
+            "_a",
+            "-a",
+            "a.b",
+            "ä",
+            "a b",
+            "../a",
+            &"a".repeat(MAX_NAME_BYTES + 1),
+        ] {
             assert!(!is_skill_name(name), "{name}");
         }
     }

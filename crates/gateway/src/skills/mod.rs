@@ -9,7 +9,7 @@
 //! - `signature.rs`: what each takes, which is read in a jar: this crate parses no script.
 //! - `circles.rs`: scripts that call each other in a circle.
 //! - `listed.rs`: what there is to tell of them.
-//! - `offered.rs`: they beside the tools of servers.
+//! - `offered.rs`: those of a run, beside the tools of servers.
 
 mod circles;
 mod folder;
@@ -20,14 +20,17 @@ mod signature;
 use std::{
     collections::BTreeMap,
     sync::{Arc, OnceLock},
+    time::Duration,
 };
 
 use belljar_engine::Engine;
 use belljar_model::ToolDefinition;
 use parking_lot::Mutex;
+use tokio::time::{Instant, timeout_at};
 
 pub use folder::{MAX_FILE_BYTES, SkillFolder, is_skill_name};
 pub use listed::{ListedSkill, ListedSkills};
+pub(crate) use offered::{RunSkills, may_run};
 use signature::{Read, Signature};
 
 /// The name of the server whose tools they are. No other may have it.
@@ -36,14 +39,21 @@ pub const SKILLS: &str = "skills";
 /// What a model reads of each.
 const OF_THE_OWNER: &str = "A script of belljar's owner: each tool that it calls is judged by itself.";
 
+/// How long one reading of the folders may take, with the wait for a place to read scripts in. What
+/// is left then is read by a later one.
+const READING: Duration = Duration::from_secs(10);
+/// How long nothing is read again where there was no place.
+const PAUSE: Duration = Duration::from_secs(1);
+
 /// The scripts of some folders.
 pub struct Skills {
     folders: Vec<SkillFolder>,
     /// Where signatures are read; without one, there are no scripts.
     engine: OnceLock<Engine>,
     known: Mutex<Arc<Known>>,
-    /// One reading of the folders at a time.
-    reading: tokio::sync::Mutex<()>,
+    /// One reading of the folders at a time. Until then nothing is read again: there was no place
+    /// to read in.
+    reading: tokio::sync::Mutex<Option<Instant>>,
 }
 
 /// What the folders had when they were read last.
@@ -96,7 +106,11 @@ impl Skills {
     /// What is known stays as it was.
     pub(crate) async fn refresh(&self) {
         let Some(engine) = self.engine.get() else { return };
-        let _reading = self.reading.lock().await;
+        let mut not_before = self.reading.lock().await;
+        if not_before.is_some_and(|then| Instant::now() < then) {
+            return;
+        }
+        *not_before = None;
         let folders = self.folders.clone();
         let scanned = match tokio::task::spawn_blocking(move || folder::scan(&folders)).await {
             Ok(scanned) => scanned,
@@ -107,14 +121,29 @@ impl Skills {
         };
         let before = self.known();
         let mut skills = BTreeMap::new();
+        let deadline = Instant::now() + READING;
         for found in scanned.files {
-            let known = before.skills.get(&found.name).filter(|known| known.read.is_of(&found));
-            let read = match known {
+            let known = before.skills.get(&found.name);
+            let read = match known.filter(|known| known.read.is_of(&found)) {
                 Some(known) => known.read.clone(),
-                None => Arc::new(signature::read(&found, engine).await),
+                None if not_before.is_some() => Arc::new(signature::unread(&found)),
+                None => {
+                    let read = timeout_at(deadline, signature::read(&found, engine)).await;
+                    let read = read.unwrap_or_else(|_| signature::unread(&found));
+                    if !read.is_lasting() {
+                        *not_before = Some(Instant::now() + PAUSE);
+                    }
+                    Arc::new(read)
+                }
             };
-            let broken = read.broken(&found.file);
-            let skill = Skill { file: found.file, path: found.path, text: found.text.into(), read, broken };
+            let skill = match known.filter(|known| !read.is_lasting() && known.read.signature().is_some()) {
+                // It stays as it was until it can be read.
+                Some(known) => known.before_circles(),
+                None => {
+                    let broken = read.broken(&found.file);
+                    Skill { file: found.file, path: found.path, text: found.text.into(), read, broken }
+                }
+            };
             skills.insert(found.name, skill);
         }
         circles::find(&mut skills);
@@ -143,6 +172,13 @@ impl Known {
 }
 
 impl Skill {
+    /// The same, as it is by itself.
+    fn before_circles(&self) -> Self {
+        let Self { file, path, text, read, .. } = self;
+        let broken = read.broken(file);
+        Self { file: file.clone(), path: path.clone(), text: text.clone(), read: read.clone(), broken }
+    }
+
     fn signature(&self) -> Option<&Signature> {
         self.read.signature().filter(|_| self.broken.is_none())
     }

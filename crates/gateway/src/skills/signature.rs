@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
+use belljar_arguments::{Compiled, Plan, Unfit};
 use belljar_engine::Engine;
 use belljar_model::{ErrorKind, JsonBounds, JsonText, Limits, RunError};
 use belljar_sandbox::{Program, ToolSet};
@@ -56,10 +57,17 @@ struct Given {
 }
 
 impl Read {
+    /// Whether what was found is about the file, and not about the moment.
+    pub(super) fn is_lasting(&self) -> bool {
+        self.signature.as_ref().err().is_none_or(|fault| fault.is_lasting)
+    }
+
     /// Whether this file was read, and need not be again.
     pub(super) fn is_of(&self, found: &Found) -> bool {
-        let is_lasting = self.signature.as_ref().err().is_none_or(|fault| fault.is_lasting);
-        is_lasting && self.digest == digest(&found.text) && self.file == found.file && self.refused == found.refused
+        self.is_lasting()
+            && self.digest == digest(&found.text)
+            && self.file == found.file
+            && self.refused == found.refused
     }
 
     pub(super) fn signature(&self) -> Option<&Signature> {
@@ -78,6 +86,13 @@ pub(super) async fn read(found: &Found, engine: &Engine) -> Read {
         Some(refused) => Err(Fault { text: format!(": {refused}"), is_lasting: true }),
         None => signature(&found.text, engine).await,
     };
+    Read { digest: digest(&found.text), file: found.file.clone(), refused: found.refused.clone(), signature }
+}
+
+/// A file that could not be read now.
+pub(super) fn unread(found: &Found) -> Read {
+    let text = ": it is not read yet, since belljar is busy: try again in a moment".to_owned();
+    let signature = Err(Fault { text, is_lasting: false });
     Read { digest: digest(&found.text), file: found.file.clone(), refused: found.refused.clone(), signature }
 }
 
@@ -123,7 +138,18 @@ async fn signature(text: &str, engine: &Engine) -> Result<Signature, Fault> {
             serde_json::from_str(written.as_str()).map_err(|_| wrong("its @schema is not a JSON object".to_owned()))?
         }
     };
+    is_usable(&schema).map_err(|unfit| wrong(format!("its schema cannot be used to check arguments: {unfit}")))?;
     Ok(Signature { description, schema, result, calls })
+}
+
+/// Whether arguments can be checked by a schema. One that is large to compile is looked at when
+/// there are some.
+fn is_usable(schema: &Map<String, Value>) -> Result<(), Unfit> {
+    let schema = Value::Object(schema.clone());
+    if Plan::of(&schema)?.is_small {
+        Compiled::new(schema)?;
+    }
+    Ok(())
 }
 
 /// What is wrong, behind the name of the file.

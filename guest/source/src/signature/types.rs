@@ -1,6 +1,10 @@
 //! From the types of TypeScript to JSON Schemas.
 
-use std::{cell::Cell, collections::BTreeMap, fmt::Write as _};
+use std::{
+    cell::Cell,
+    collections::{BTreeMap, BTreeSet},
+    fmt::Write as _,
+};
 
 use oxc::{
     ast::ast::{
@@ -152,6 +156,7 @@ impl<'p, 'a> Types<'p, 'a> {
 
     fn members(&self, members: &'p [TSSignature<'a>], depth: usize, out: &mut String) -> Result<(), Unsupported> {
         let (mut properties, mut required, mut others) = (String::new(), String::new(), None);
+        let mut names = BTreeSet::new();
         for member in members {
             let unsupported = |what: &str| Err(Unsupported { offset: member.span().start, what: what.to_owned() });
             match member {
@@ -159,6 +164,9 @@ impl<'p, 'a> Types<'p, 'a> {
                     let Some(name) = property.key.static_name().filter(|_| !property.computed) else {
                         return unsupported("the name of this member is computed");
                     };
+                    if !names.insert(name.to_string()) {
+                        return unsupported("this member stands here twice");
+                    }
                     let Some(declared) = &property.type_annotation else {
                         return unsupported("this member has no type");
                     };
