@@ -220,7 +220,7 @@ impl Session {
             if let Ok(room) = timeout(ROOM_PATIENCE, self.answers.clone().acquire_many_owned(bytes)).await {
                 return Some(AnswerRoom { _of_run: of_run, _of_connection: room.ok()? });
             }
-            match self.runs.fullest() {
+            match self.runs.fullest(state, of_run.num_permits()) {
                 Some(fullest) => fullest.overflow(),
                 // All that hold something are ending already.
                 None => state.overflow(),
@@ -362,10 +362,16 @@ impl Runs {
     }
 
     /// The run that leaves the most of its answers untaken, among those that are not ended for it.
-    fn fullest(&self) -> Option<Arc<RunState>> {
+    /// `receiver` could not take the last `pending` bytes yet.
+    fn fullest(&self, receiver: &RunState, pending: usize) -> Option<Arc<RunState>> {
         let open = self.open.lock();
-        let states = open.by_number.values().filter(|state| !state.is_overfull() && state.untaken() > 0);
-        states.max_by_key(|state| state.untaken()).cloned()
+        let left = |state: &Arc<RunState>| {
+            let pending = if std::ptr::eq(&**state, receiver) { pending } else { 0 };
+            state.untaken().saturating_sub(pending)
+        };
+        let states = open.by_number.values().map(|state| (left(state), state));
+        let states = states.filter(|(left, state)| *left > 0 && !state.is_overfull());
+        states.max_by_key(|(left, _)| *left).map(|(_, state)| state.clone())
     }
 
     fn cancel_one(&self, id: &Id) {

@@ -134,6 +134,26 @@ async fn the_run_that_leaves_most_untaken_is_ended_for_one_that_takes_its_answer
     assert!(ended == [json!(1)] || ended == [json!(2)], "{ended:?}");
 }
 
+#[tokio::test(start_paused = true)]
+async fn the_run_that_an_answer_is_for_does_not_count_it_as_left_before_it_has_it() {
+    let mut client = Client::greeted().await;
+    let left = json!({ "result": { "value": "x".repeat(13_500_000) } });
+    for id in 1..=4 {
+        client.run(id, "busy 1").await;
+        let call = client.next().await;
+        client.answer(&call, &left).await;
+    }
+    // It is larger than what each of the others leaves, and awaited.
+    client.run(5, "calls 1").await;
+    let call = client.next().await;
+    client.answer(&call, &json!({ "result": { "value": "x".repeat(15_500_000) } })).await;
+    let answers = client.some(2).await;
+    let ended = answers.iter().filter(|answer| answer["id"] != 5).count();
+    let given = answers.iter().find(|answer| answer["id"] == 5).expect("the last run is answered");
+    assert!(given["result"][0]["malformed"].is_string(), "it was given, and is too long for the stub: {given}");
+    assert_eq!(ended, 1, "one that leaves answers is ended");
+}
+
 #[tokio::test]
 async fn a_client_that_does_not_read_is_not_read_either_and_loses_logs_alone() {
     let mut client = Client::greeted().await;
