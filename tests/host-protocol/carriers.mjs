@@ -76,7 +76,8 @@ export function webSocket(url, token) {
       carrier.end = () => stream.end(frame(8, Buffer.alloc(0)));
       carrier.ended = new Promise((ended) => stream.on("close", () => ended({})));
       stream.on("error", () => {});
-      frames(stream, head, (text) => carrier.onText(text));
+      // A frame that closes it says so by its code.
+      frames(stream, head, (text) => carrier.onText(text), (code) => (carrier.closedWith = code));
       opened(carrier);
     });
     asked.end();
@@ -95,7 +96,7 @@ function frame(kind, body) {
   return Buffer.concat([head, body]);
 }
 
-function frames(stream, head, take) {
+function frames(stream, head, take, close) {
   let kept = head;
   let text = [];
   const read = (piece) => {
@@ -114,6 +115,7 @@ function frames(stream, head, take) {
           text = [];
         }
       }
+      if (kind === 8) close(length >= 2 ? kept.readUInt16BE(begin) : 1005);
       kept = kept.subarray(begin + length);
     }
   };

@@ -185,6 +185,8 @@ export const checks = {
     });
     carrier.end();
     const ended = await carrier.ended;
-    return says(carrier.kind !== "stdio" || ended.code === 0);
+    if (carrier.kind === "stdio") return says(ended.code === 0);
+    // Its own close frame is answered.
+    return says(carrier.kind !== "websocket" || carrier.closedWith !== undefined);
   },
 };

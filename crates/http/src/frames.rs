@@ -24,6 +24,7 @@ use tokio_tungstenite::{
     WebSocketStream,
     tungstenite::{
         Error, Message,
+        error::ProtocolError,
         protocol::{CloseFrame, Role, WebSocketConfig, frame::coding::CloseCode},
     },
 };
@@ -123,13 +124,32 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Frames<S> {
         };
         timeout(SILENCE, asked_and_answered).await.ok().flatten()
     }
+
+    /// Sends the close frame that answers the client's own. The library has made it, and sends it
+    /// with the next frame: there is none, since nothing may follow a close.
+    async fn answer_close(&self) {
+        let answered = async { answer_close(&mut *self.output.lock().await).await };
+        if timeout(LAST_READ, answered).await.is_err() {
+            tracing::debug!("a client that closed its WebSocket did not read the answer");
+        }
+    }
+}
+
+async fn answer_close(output: &mut (impl futures::Sink<Message, Error = Error> + Unpin)) {
+    if let Err(error) = output.flush().await {
+        tracing::debug!("a WebSocket broke while its client closed it: {error}");
+    }
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin + Send> Source for &mut Frames<S> {
     async fn next(&mut self) -> io::Result<Option<Line>> {
         loop {
             match self.frame().await {
-                None | Some(Ok(Message::Close(_)) | Err(Error::ConnectionClosed)) => return Ok(None),
+                None | Some(Err(Error::ConnectionClosed)) => return Ok(None),
+                Some(Ok(Message::Close(_))) => {
+                    self.answer_close().await;
+                    return Ok(None);
+                }
                 Some(Ok(Message::Text(text))) => return Ok(Some(Line::Text(text.as_str().to_owned()))),
                 Some(Ok(Message::Binary(_))) => {
                     self.closing.because(CloseCode::Unsupported, "a message is a text frame");
@@ -162,10 +182,18 @@ pub(crate) struct FrameSink<S> {
 impl<S: AsyncRead + AsyncWrite + Unpin + Send> Sink for FrameSink<S> {
     async fn write(&mut self, messages: &[String]) -> io::Result<()> {
         let mut output = self.output.lock().await;
-        for message in messages {
-            output.feed(Message::text(message.as_str())).await.map_err(io::Error::other)?;
+        let written = async {
+            for message in messages {
+                output.feed(Message::text(message.as_str())).await?;
+            }
+            output.flush().await
         }
-        output.flush().await.map_err(io::Error::other)
+        .await;
+        if let Err(Error::Protocol(ProtocolError::SendAfterClosing)) = &written {
+            // The client has closed it meanwhile.
+            answer_close(&mut *output).await;
+        }
+        written.map_err(io::Error::other)
     }
 
     async fn close(&mut self) -> io::Result<()> {
@@ -240,6 +268,26 @@ mod tests {
             assert_eq!(head, [0x81, 2, b'{', b'}']);
             theirs.read_exact(&mut head).await.expect("the end");
             assert_eq!((head[0], u16::from_be_bytes([head[2], head[3]])), (0x88, code));
+        }
+    }
+
+    #[tokio::test]
+    async fn a_client_that_closes_is_answered_also_when_something_is_still_to_be_said() {
+        for is_read_first in [true, false] {
+            let (ours, mut theirs) = tokio::io::duplex(1 << 12);
+            let Opened { mut frames, mut sink, closing, .. } = opened(ours, 1 << 10, Ends::default()).await;
+            theirs.write_all(&frame(8, &1000_u16.to_be_bytes())).await.expect("it reads");
+            if is_read_first {
+                assert!(matches!((&mut frames).next().await, Ok(None)));
+            } else {
+                assert!(matches!(frames.frame().await, Some(Ok(Message::Close(_)))), "it is not answered yet");
+            }
+            sink.write(&["{}".to_owned()]).await.expect_err("nothing may follow");
+            drop((frames, sink));
+            let mut told = Vec::new();
+            theirs.read_to_end(&mut told).await.expect("an end");
+            assert_eq!(told, [&[0x88, 2][..], &1000_u16.to_be_bytes()].concat());
+            assert!(!closing.is_said(), "it was the client who closed it");
         }
     }
 
