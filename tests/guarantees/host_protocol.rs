@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use crate::{
     daemon::Shell,
     http::{Served, token},
+    ledger::shown,
     real_servers::node,
     support::{Answer, Terminal, belljar, repository},
 };
@@ -224,6 +225,43 @@ fn a_run_has_so_many_functions_in_all_its_namespaces_together() {
     assert_eq!(refused["error"]["code"], -32602, "{refused}");
     assert!(refused["error"]["message"].as_str().is_some_and(|message| message.contains("10001")), "{refused}");
     assert_eq!(host.outcome(json!({ "code": "1" }))["value"], 1);
+}
+
+#[test]
+fn a_run_that_is_ended_for_the_answers_that_it_leaves_says_so_also_in_its_replay() {
+    let terminal = with_demo("[ledger]\nlevel = 'recordings'\n");
+    let (mut host, _) = Host::greeted(&terminal, &CONFIG);
+    host.send(json!({ "id": 1, "method": "run", "params": {
+        "code": "for (let at = 0; at < 12; at++) f(at); for (;;) {}",
+        "functions": [{ "name": "f", "style": "positional" }],
+        // Two answers find room in the run itself, and seven in what the connection holds for it.
+        "limits": { "max_held": "64KiB", "compute": "100s" },
+    } }));
+    let calls: Vec<Value> = (0..12).map(|_| host.next()).collect();
+    let value = "x".repeat(4_500_000);
+    for call in calls {
+        host.send(json!({ "id": call["id"], "result": { "value": value } }));
+    }
+    let outcome = loop {
+        let mut message = host.next();
+        if message["id"] == 1 {
+            break message["result"].take();
+        }
+        assert_eq!(message["method"], "cancel", "{message}");
+    };
+    let error = &outcome["error"];
+    let message = error["message"].as_str().unwrap();
+    assert!(error["kind"] == "calls" && message.contains("a run may leave 33554432 bytes"), "{error:#}");
+    assert!(error["hint"].as_str().is_some_and(|hint| hint.contains("smaller groups")), "{error:#}");
+    // Other runs of the connection go on.
+    assert_eq!(host.outcome(json!({ "code": "2" }))["value"], 2);
+    assert_eq!(host.ended().0, Some(0));
+    let name = outcome["run"].as_str().unwrap();
+    assert_eq!(shown(&terminal, &outcome["run"])["error"], "calls");
+    let replayed = terminal.belljar(&["replay", name, "--json"]).json();
+    for part in ["kind", "message", "hint"] {
+        assert_eq!(replayed["error"][part], error[part], "{replayed:#}");
+    }
 }
 
 #[test]

@@ -22,7 +22,7 @@ use futures::{FutureExt as _, future::BoxFuture};
 use crate::{
     Approvals, Teller, Toolbox,
     grant::{Grant, Planned, ScriptCalls},
-    hosted::{HostedRun, Joined},
+    hosted::{HostedRun, Joined, untaken},
     locks::RunLocks,
     media,
     plan::CallPlan,
@@ -262,15 +262,10 @@ impl Gateway {
             }
             None => (program, grant.clone()),
         };
-        let mut outcome = self.engine.run(program).limits(&limits).tools(tools).cancel_on(cancelled).await;
-        if let Err(error) = &mut outcome.result
-            && error.kind == ErrorKind::Cancelled
-            && let Some(ended_by) = functions.and_then(|functions| functions.ended_by())
-        {
-            *error = ended_by;
-        }
+        let outcome = self.engine.run(program).limits(&limits).tools(tools).cancel_on(cancelled).await;
         drop(ends);
-        Box::pin(self.ended(Ran { log, grant, limits, asked, asked_digest, keeps_media }, outcome)).await
+        let overfull = functions.and_then(|functions| functions.overfull());
+        Box::pin(self.ended(Ran { log, grant, limits, asked, asked_digest, keeps_media, overfull }, outcome)).await
     }
 
     /// Reads the scripts with names again for a run that can be cancelled. Its servers' lists are
@@ -404,16 +399,20 @@ impl Gateway {
             Box::pin(self.put_aside(&ran, &mut outcome)).await;
             return outcome;
         }
-        let Ran { log, grant, limits, asked, keeps_media, .. } = ran;
+        let Ran { log, grant, limits, asked, keeps_media, overfull, .. } = ran;
         let max_recording = self.max_recording_of(&log);
         log.judgements().note_in(&mut outcome);
-        let mut remarks = Remarks { logs: grant.remarks().take().collect(), hint: None };
+        let mut remarks = Remarks { logs: grant.remarks().take().collect(), ..Remarks::default() };
         outcome.logs.extend(remarks.logs.iter().cloned());
         if !keeps_media {
             media::take_out(&mut outcome, &limits);
         }
         if let Err(error) = &mut outcome.result {
             let hint = error.hint.clone();
+            if let Some(limit) = overfull.filter(|_| error.kind == ErrorKind::Cancelled) {
+                *error = untaken(limit);
+                remarks.calls = Some(error.message.clone());
+            }
             self.show_what_was_meant(error);
             self.show_where_to_look(error, &outcome.calls);
             self.show_what_was_asked(error, asked);
@@ -556,6 +555,8 @@ struct Ran<'a> {
     asked_digest: Option<Digest>,
     /// Whether images and files stay in the value.
     keeps_media: bool,
+    /// The bytes of answers that it might leave untaken, if it was cancelled for leaving more.
+    overfull: Option<usize>,
 }
 
 /// A hint from a recording is complete, and without servers no other hint can be completed.

@@ -417,7 +417,7 @@ mod tests {
             writer.clock_entry(Clock::Wall, 5, 2);
             let digests = Digests { result: [3; 32], logs: [4; 32], calls: [5; 32] };
             let bytes = writer.end(End { cause: Cause::Script, fuel: 9, digests }).expect("there is room");
-            let remarks = Remarks { logs: Vec::new(), hint: Some("a hint".to_owned()) };
+            let remarks = Remarks { hint: Some("a hint".to_owned()), ..Remarks::default() };
             remarks.behind(bytes, max).expect("there is room")
         };
         let of_call = |_: &ToolPath| Places { arguments: places(&["/pin"]), ..Places::default() };

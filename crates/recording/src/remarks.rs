@@ -1,7 +1,7 @@
 //! What belljar itself added to an outcome after the script had ended: the script never saw it, and
 //! a replay cannot reproduce it.
 
-use belljar_model::{ByteSize, LogEntry, LogLevel, Outcome};
+use belljar_model::{ByteSize, ErrorKind, LogEntry, LogLevel, Outcome, RunError};
 use minicbor::{Decoder, Encoder, decode};
 
 use crate::{
@@ -22,17 +22,25 @@ pub struct Remarks {
     pub logs: Vec<LogEntry>,
     /// The hint that replaces the error's.
     pub hint: Option<String>,
+    /// Why the program that the run was for did not let it go on, if that cancelled it: the message
+    /// of an error of the kind `calls` that replaces the one of a cancelled run.
+    pub calls: Option<String>,
 }
 
 impl Remarks {
     /// Whether nothing was added.
     pub fn is_empty(&self) -> bool {
-        self.logs.is_empty() && self.hint.is_none()
+        self.logs.is_empty() && self.hint.is_none() && self.calls.is_none()
     }
 
     /// Adds them to an outcome that does not have them.
     pub fn add_to(&self, outcome: &mut Outcome) {
         outcome.logs.extend(self.logs.iter().cloned());
+        if let (Err(error), Some(message)) = (&mut outcome.result, &self.calls)
+            && error.kind == ErrorKind::Cancelled
+        {
+            *error = RunError::new(ErrorKind::Calls, message.clone());
+        }
         if let (Err(error), Some(hint)) = (&mut outcome.result, &self.hint) {
             error.hint = Some(hint.clone());
         }
@@ -58,15 +66,23 @@ impl Remarks {
     }
 
     fn encode(&self, out: &mut Encoder<Vec<u8>>) -> Encoded {
-        out.array(3)?.u8(kind::REMARKS)?.array(self.logs.len() as u64)?;
+        // Most have no fourth item, which older versions do not know.
+        out.array(if self.calls.is_some() { 4 } else { 3 })?.u8(kind::REMARKS)?.array(self.logs.len() as u64)?;
         for LogEntry { level, text } in &self.logs {
             out.array(2)?.str(level.as_str())?.str(text)?;
         }
-        text_or_null(out, self.hint.as_deref())
+        text_or_null(out, self.hint.as_deref())?;
+        match &self.calls {
+            Some(message) => out.str(message)?.ok(),
+            None => Ok(()),
+        }
     }
 
     pub(crate) fn decode(input: &mut Decoder<'_>) -> Result<Self, decode::Error> {
-        known(input, 3)?;
+        let items = length(input)?;
+        if !(3..=4).contains(&items) {
+            return Err(decode::Error::message(format!("remarks have {items} items, not 3 or 4")));
+        }
         if input.u8()? != kind::REMARKS {
             return Err(decode::Error::message("it is not a remark"));
         }
@@ -81,7 +97,9 @@ impl Remarks {
             let level = level_of(name).ok_or_else(|| decode::Error::message("a remark of an unknown level"))?;
             logs.push(LogEntry { level, text: input.str()?.to_owned() });
         }
-        Ok(Self { logs, hint: optional_text(input)?.map(str::to_owned) })
+        let hint = optional_text(input)?.map(str::to_owned);
+        let calls = if items == 4 { Some(input.str()?.to_owned()) } else { None };
+        Ok(Self { logs, hint, calls })
     }
 }
 

@@ -204,10 +204,13 @@ fn lengths_and_kinds_that_a_forger_claims_are_refused_and_allocate_nothing() {
     let refused = Recording::read(behind).expect_err("there is more").to_string();
     assert!(refused.contains("follows the end"), "{refused}");
     // Remarks may be there, once.
-    let remarks = Remarks { logs: Vec::new(), hint: Some("a hint".to_owned()) };
+    let remarks = Remarks { hint: Some("a hint".to_owned()), ..Remarks::default() };
     let remarked = remarks.behind(bytes(), ByteSize::mib(1)).expect("there is room");
     assert_eq!(Recording::read(remarked.clone()).expect("a recording").remarks(), Some(remarks.clone()));
     assert_eq!(remarks.behind(remarked.clone(), ByteSize::mib(1)).expect("there is room"), remarked);
+    let with_cause = Remarks { calls: Some("too much was left".to_owned()), ..remarks.clone() };
+    let bytes_of = with_cause.behind(remarked, ByteSize::mib(1)).expect("there is room");
+    assert_eq!(Recording::read(bytes_of).expect("a recording").remarks(), Some(with_cause));
     assert!(remarks.behind(bytes(), ByteSize::b(bytes().len() as u64)).is_err(), "they count");
     let nothing = [&bytes()[..HEADER], &format::digest(&bytes()[..HEADER])].concat();
     assert!(matches!(Recording::read(nothing), Err(ReadError::Invalid { .. })));

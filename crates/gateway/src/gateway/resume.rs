@@ -142,7 +142,15 @@ impl Gateway {
         let asked = LimitsPatch::default();
         let asked_digest = terms.asked;
         Ok(Box::pin(self.ended(
-            Ran { log, grant, limits: start.limits.clone(), asked: &asked, asked_digest, keeps_media: false },
+            Ran {
+                log,
+                grant,
+                limits: start.limits.clone(),
+                asked: &asked,
+                asked_digest,
+                keeps_media: false,
+                overfull: None,
+            },
             outcome,
         ))
         .await)

@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 pub(crate) use joined::Joined;
 pub use own::{OwnTools, OwnToolsError};
+pub(crate) use tools::untaken;
 pub use tools::{HostAnswer, HostFunctions, HostNamespace, HostTool, HostTools, HostToolsError};
 
 /// What a run gets from the program for which it is made.

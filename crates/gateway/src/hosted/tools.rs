@@ -3,7 +3,7 @@
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use belljar_catalog::{Names, ServerCatalog, namespaces};
-use belljar_model::{Effect, EffectRules, JsonText, RunError, ToolDefinition, ToolPath};
+use belljar_model::{Effect, EffectRules, ErrorKind, JsonText, RunError, ToolDefinition, ToolPath};
 use belljar_sandbox::{
     AnswerRoom, AnswerStyle, CallError, CallStyle, Directory, Function, GrantedTool, MAX_NAMES, NameError, Namespace,
     check_globals, check_properties,
@@ -34,10 +34,20 @@ pub trait HostFunctions: Send + Sync + 'static {
         arguments: JsonText,
     ) -> BoxFuture<'static, Result<HostAnswer, CallError>>;
 
-    /// Why the program's side has cancelled the run, if that is not the program's own wish.
-    fn ended_by(&self) -> Option<RunError> {
+    /// The bytes of answers that a run may leave untaken, if the program's side has cancelled this
+    /// one because it left more.
+    fn overfull(&self) -> Option<usize> {
         None
     }
+}
+
+/// The error of a run that left more than so many bytes of its answers untaken.
+pub(crate) fn untaken(limit: usize) -> RunError {
+    let message = format!(
+        "answers of the host's functions wait, and the script does not take them: a run may leave {limit} bytes of them waiting, \
+         less where others of its host leave some too"
+    );
+    RunError::new(ErrorKind::Calls, message).with_hint("ask for less at once: await calls in smaller groups")
 }
 
 /// What a function answered.

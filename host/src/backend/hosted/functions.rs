@@ -6,7 +6,7 @@ use belljar_gateway::{HostAnswer, HostFunctions, HostNamespace, HostTool, HostTo
 use belljar_host_protocol::{
     self as protocol, Answer, CallFailure, Error, HostFunction, HostRun, Style, Target, codes,
 };
-use belljar_model::{Effect, ErrorKind, JsonBounds, JsonText, Limits, RunError, ToolDefinition};
+use belljar_model::{Effect, JsonBounds, JsonText, Limits, ToolDefinition};
 use belljar_sandbox::{CallError, CallStyle};
 use futures::{FutureExt as _, future::BoxFuture};
 use tokio::{sync::Mutex, task::spawn_blocking};
@@ -114,13 +114,8 @@ impl HostFunctions for Functions {
         .boxed()
     }
 
-    fn ended_by(&self) -> Option<RunError> {
-        let limit = self.host.overfull()?;
-        let message = format!(
-            "answers of the host's functions wait, and the script does not take them: a run may leave {limit} bytes of them waiting, \
-             less where others of its host leave some too"
-        );
-        Some(RunError::new(ErrorKind::Calls, message).with_hint("ask for less at once: await calls in smaller groups"))
+    fn overfull(&self) -> Option<usize> {
+        self.host.overfull()
     }
 }
 
