@@ -1,6 +1,6 @@
 //! A program's functions, and behind them belljar's own tools, as the sandbox asks for them.
 
-use std::{sync::Arc, time::Duration};
+use std::{future::pending, panic::resume_unwind, sync::Arc, time::Duration};
 
 use belljar_catalog::{Catalog, ServerCatalog, script_answers};
 use belljar_model::{EffectRules, JsonText, RunStep, ToolPath};
@@ -9,6 +9,8 @@ use belljar_sandbox::{
     Unavailable,
 };
 use futures::{FutureExt as _, future::BoxFuture};
+use parking_lot::Mutex;
+use tokio::task::spawn_blocking;
 
 use super::HostedRun;
 use crate::{Toolbox, grant::Grant};
@@ -19,11 +21,19 @@ pub(crate) struct Joined {
     toolbox: Arc<Toolbox>,
     /// Its namespaces are the servers of `run.own`, in their order.
     grant: Arc<Grant>,
+    found: Mutex<Option<Found>>,
+}
+
+/// What the script can find. Its first search makes an index of all words, so it is kept.
+struct Found {
+    /// What belljar's own servers had, when it was made.
+    own: Vec<Arc<ServerCatalog>>,
+    catalog: Arc<Catalog>,
 }
 
 impl Joined {
     pub(crate) fn new(run: HostedRun, toolbox: Arc<Toolbox>, grant: Arc<Grant>) -> Self {
-        Self { run, toolbox, grant }
+        Self { run, toolbox, grant, found: Mutex::default() }
     }
 
     /// Whether belljar's own servers have this tool, and the run may call it.
@@ -47,16 +57,21 @@ impl Joined {
     }
 
     /// Everything that the script can find. belljar's own servers among it are started.
-    async fn catalog(&self) -> Catalog {
-        let mut servers: Vec<Arc<ServerCatalog>> = self.run.tools.catalogs().cloned().collect();
-        if !self.run.own.is_empty() {
-            let names: Vec<&str> = self.run.own.servers().collect();
-            let own = self.toolbox.catalog_of(&names).await;
-            servers.extend(own.servers().iter().filter(|server| self.run.own.has(server.name())).map(|server| {
+    async fn catalog(&self) -> Arc<Catalog> {
+        let own = match self.run.own.is_empty() {
+            true => Vec::new(),
+            false => {
+                let names: Vec<&str> = self.run.own.servers().collect();
+                let known = self.toolbox.catalog_of(&names).await;
+                known.servers().iter().filter(|server| self.run.own.has(server.name())).cloned().collect()
+            }
+        };
+        found_among(&self.found, own, |own| {
+            let own = own.iter().map(|server| {
                 if self.run.own.allows_all_of(server.name()) { server.clone() } else { self.bounded(server) }
-            }));
-        }
-        Catalog::new(servers)
+            });
+            self.run.tools.catalogs().cloned().chain(own).collect()
+        })
     }
 
     /// The tools of a server that the run may call.
@@ -79,6 +94,24 @@ impl Joined {
             _ => Finding::Nothing,
         }
     }
+}
+
+/// The catalogue of what was found before, if belljar's own servers still have the same.
+fn found_among(
+    found: &Mutex<Option<Found>>,
+    own: Vec<Arc<ServerCatalog>>,
+    servers: impl FnOnce(&[Arc<ServerCatalog>]) -> Vec<Arc<ServerCatalog>>,
+) -> Arc<Catalog> {
+    let mut found = found.lock();
+    let is_same = |known: &&Found| {
+        known.own.len() == own.len() && known.own.iter().zip(&own).all(|(known, own)| Arc::ptr_eq(known, own))
+    };
+    if let Some(known) = found.as_ref().filter(is_same) {
+        return known.catalog.clone();
+    }
+    let catalog = Arc::new(Catalog::new(servers(&own)));
+    *found = Some(Found { own, catalog: catalog.clone() });
+    catalog
 }
 
 impl Tools for Joined {
@@ -170,8 +203,21 @@ impl Tools for Joined {
 
     fn search(&self, query: String, limit: usize) -> BoxFuture<'_, JsonText> {
         async move {
-            let answer = self.catalog().await.search(&script_answers::question(query, limit));
-            JsonText::from_value(&script_answers::found(&answer))
+            let catalog = self.catalog().await;
+            // The first one over thousands of functions takes a while.
+            let searched = spawn_blocking(move || {
+                let answer = catalog.search(&script_answers::question(query, limit));
+                JsonText::from_value(&script_answers::found(&answer))
+            });
+            match searched.await {
+                Ok(answer) => answer,
+                Err(error) => match error.try_into_panic() {
+                    // It ends this run alone.
+                    Ok(panic) => resume_unwind(panic),
+                    // The runtime ends, and this future with it.
+                    Err(_) => pending().await,
+                },
+            }
         }
         .boxed()
     }
@@ -219,5 +265,30 @@ impl Tools for Joined {
             findings
         }
         .boxed()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use belljar_catalog::namespaces;
+    use belljar_model::ToolDefinition;
+
+    use super::*;
+
+    #[test]
+    fn the_index_of_words_is_made_again_only_when_belljars_own_servers_have_changed() {
+        let server = |tool: &str| {
+            let names = namespaces(&["own"]).remove(0);
+            Arc::new(ServerCatalog::ready(names, vec![ToolDefinition::unknown(tool)], &EffectRules::default()))
+        };
+        let (found, first, second) = (Mutex::default(), server("one"), server("two"));
+        let catalog_with = |own: &Arc<ServerCatalog>| found_among(&found, vec![own.clone()], <[_]>::to_vec);
+        let catalog = catalog_with(&first);
+        assert!(Arc::ptr_eq(&catalog, &catalog_with(&first)), "a second search uses the first one's index");
+        let changed = catalog_with(&second);
+        assert!(!Arc::ptr_eq(&catalog, &changed));
+        assert_eq!(changed.tools().map(|tool| tool.path().tool()).collect::<Vec<_>>(), ["two"]);
+        assert!(Arc::ptr_eq(&changed, &catalog_with(&second)));
+        assert!(!Arc::ptr_eq(&changed, &found_among(&found, Vec::new(), <[_]>::to_vec)), "one is gone");
     }
 }
