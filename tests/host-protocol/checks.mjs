@@ -172,6 +172,26 @@ export const checks = {
     return says(answer.error.code === -32003 && (await client.run({ code: "4" })).result.value === 4);
   },
 
+  "over a WebSocket, what runs offer is bounded by its values": async (carrier) => {
+    if (carrier.kind !== "websocket") return undefined;
+    const client = await hello(carrier);
+    const offer = (count) => [{ ...one[0], outputSchema: { x: Array.from({ length: count }, () => 0) } }];
+    const large = await client.run({ code: "1", functions: offer(60_000) });
+    if (large.error?.code !== -32602) return JSON.stringify(large);
+    const asked = [];
+    const waiting = [1, 2].map(() => {
+      let run;
+      asked.push(new Promise((called) => (run = client.run({ code: "await f(1)", functions: offer(49_000) }, () => called()))));
+      return run;
+    });
+    await Promise.all(asked);
+    const busy = await client.run({ code: "1", functions: offer(49_000) });
+    if (busy.error?.code !== -32000) return JSON.stringify(busy);
+    for (const { id } of waiting) client.send({ method: "cancel", params: { id } });
+    await Promise.all(waiting);
+    return says((await client.run({ code: "5", functions: offer(49_000) })).result?.value === 5);
+  },
+
   "the owner's programs may raise limits, and those of a token may not": async (carrier) => {
     const client = await hello(carrier);
     const { result } = await client.run({ code: "1", limits: { timeout: "10m", max_calls: 5000 } });

@@ -3,9 +3,8 @@
 use belljar_model::{JsonBounds, JsonText};
 
 use crate::{
-    RunRequest,
     host_calls::call_of,
-    message::{CallAnswer, Greet, Incoming, params},
+    message::{CallAnswer, Greet, Incoming, params, run_params},
 };
 
 /// The most that is told of a message that is refused.
@@ -19,7 +18,7 @@ pub fn host_messages(data: &[u8]) {
         match Incoming::parse(line) {
             Ok(Incoming::Request { params: given, .. } | Incoming::Notification { params: given, .. }) => {
                 for refused in [
-                    params::<RunRequest>("run", given).map(drop).err(),
+                    run_params(given, JsonBounds::VALUES).map(drop).err(),
                     params::<Greet>("hello", given).map(drop).err(),
                 ] {
                     assert!(refused.is_none_or(|error| error.message.len() <= SHOWN_BYTES));

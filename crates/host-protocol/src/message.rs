@@ -14,6 +14,9 @@ use serde_json::{Map, Value, value::RawValue};
 /// new methods and members do not change it.
 pub const PROTOCOL: u32 = 1;
 
+/// What a value in the parameters of a run takes: a tree needs some 250 bytes for each, and a
+/// function, which has two at least, some 1,500 in all.
+const VALUE_BYTES: usize = 512;
 /// The longest error message of a function that is passed on.
 const MESSAGE_BYTES: usize = 64 << 10;
 /// The longest name of an error that is passed on.
@@ -82,6 +85,9 @@ pub struct RunRequest {
     /// The form of its value.
     #[serde(default)]
     pub value: Form,
+    /// What it takes while it runs, in bytes: its text, and what is made of its values.
+    #[serde(skip)]
+    pub weight: usize,
 }
 
 /// Functions of the other end, in one object.
@@ -319,14 +325,35 @@ impl<'line> CallAnswer<'line> {
 ///
 /// # Errors
 /// [`codes::INVALID_PARAMS`]
-pub(crate) fn params<T: DeserializeOwned>(method: &str, params: Option<&RawValue>) -> Result<T, Error> {
+pub(crate) fn params<T: DeserializeOwned>(method: &str, given: Option<&RawValue>) -> Result<T, Error> {
+    counted(method, given, JsonBounds::VALUES).map(|(params, _)| params)
+}
+
+/// The parameters of a run, which have so many values at most.
+///
+/// # Errors
+/// [`codes::INVALID_PARAMS`]
+pub(crate) fn run_params(given: Option<&RawValue>, most: usize) -> Result<RunRequest, Error> {
+    let (request, values): (RunRequest, usize) = counted("run", given, most)?;
+    let bytes = given.map_or(0, |given| given.get().len());
+    Ok(RunRequest { weight: bytes.saturating_add(values.saturating_mul(VALUE_BYTES)), ..request })
+}
+
+/// The parameters, and the count of their values.
+fn counted<T: DeserializeOwned>(method: &str, given: Option<&RawValue>, most: usize) -> Result<(T, usize), Error> {
     let wrong =
         |reason: String| Error::new(codes::INVALID_PARAMS, format!("the parameters of '{method}' are wrong: {reason}"));
-    let text = params.map_or("{}", RawValue::get);
+    let text = given.map_or("{}", RawValue::get);
     // Some become trees, which must be bounded before they are built.
-    let text = JsonText::parse(text.to_owned(), &JsonBounds::with_bytes(belljar_json_rpc::MAX_LINE_BYTES))
-        .map_err(|error: JsonError| wrong(error.to_string()))?;
-    object(text.as_str()).map_err(|error| wrong(reason(&error)))
+    let bounds = JsonBounds { values: most, ..JsonBounds::with_bytes(belljar_json_rpc::MAX_LINE_BYTES) };
+    let (text, values) = JsonText::counted(text.to_owned(), &bounds).map_err(|error| match error {
+        JsonError::TooMany { .. } => {
+            wrong(error.to_string()).with_hint("offer only the functions that the run needs, with smaller schemas")
+        }
+        error => wrong(error.to_string()),
+    })?;
+    let params = object(text.as_str()).map_err(|error| wrong(reason(&error)))?;
+    Ok((params, values))
 }
 
 /// Reads an object. serde would also accept an array of the members' values.
@@ -409,10 +436,18 @@ mod tests {
 
     #[test]
     fn a_run_says_no_more_than_the_protocol_knows_and_its_trees_are_bounded() {
-        let read = |text: &str| {
+        let within = |text: &str, most: usize| {
             let raw = RawValue::from_string(text.to_owned()).expect("JSON");
-            params::<RunRequest>("run", Some(&raw))
+            run_params(Some(&raw), most)
         };
+        let read = |text: &str| within(text, 1_000);
+        let weight = |text: &str| read(text).expect("a run").weight;
+        let (small, large) = (r#"{"code":"1"}"#, r#"{"code":"1","functions":[{"name":"f"},{"name":"g"}]}"#);
+        assert!(weight(large) >= weight(small) + 2 * VALUE_BYTES, "values count with more than their text");
+        assert!(within(large, 7).is_ok());
+        let refused = within(large, 6).expect_err("it has more");
+        assert_eq!(refused.code, codes::INVALID_PARAMS);
+        assert!(refused.message.contains("more than 6 values"), "{}", refused.message);
         let run = read(r#"{"code":"1"}"#).expect("a run");
         assert!(run.builtins && run.belljar == OwnTools::None && run.value == Form::Plain && run.namespaces.is_empty());
         assert_eq!(read(r#"{"code":"1","belljar":true}"#).expect("a run").belljar, OwnTools::All);

@@ -3,6 +3,7 @@
 use std::{collections::HashMap, panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
 use belljar_json_rpc::{Error, Id, Line, MAX_LINE_BYTES, codes, response};
+use belljar_model::JsonBounds;
 use futures::FutureExt as _;
 use parking_lot::Mutex;
 use serde_json::value::{RawValue, to_raw_value};
@@ -17,7 +18,7 @@ use crate::{
     HostRun, PROTOCOL, RunRequest, Runner,
     carrier::{Sink, Source},
     host_calls::{AnswerRoom, Given, RunState, call_of, permits},
-    message::{CallAnswer, ClientName, Greet, Incoming, params},
+    message::{CallAnswer, ClientName, Greet, Incoming, params, run_params},
     outbox::{Closed, Outbox, outbox},
 };
 
@@ -36,6 +37,8 @@ pub struct SessionLimits {
     pub runs: usize,
     /// Bytes of the requests of these runs.
     pub run_bytes: usize,
+    /// Values in the JSON of one request.
+    pub run_values: usize,
     /// Bytes of answers that no run has taken yet.
     pub answer_bytes: usize,
     /// Those of one run. A run that leaves more untaken is ended.
@@ -52,6 +55,7 @@ impl Default for SessionLimits {
         Self {
             runs: 1_024,
             run_bytes: 64 << 20,
+            run_values: JsonBounds::VALUES,
             answer_bytes: 64 << 20,
             run_answer_bytes: 32 << 20,
             waiting_bytes: MAX_LINE_BYTES,
@@ -270,7 +274,7 @@ impl Session {
             return Err(Error::new(codes::STOPPING, "belljar is ending, and begins no new runs"));
         }
         self.runs.has_room(id, bytes, &self.limits)?;
-        let request: RunRequest = params(method, given)?;
+        let request = run_params(given, self.limits.run_values)?;
         self.start(id, request, bytes);
         Ok(None)
     }

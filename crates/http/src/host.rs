@@ -3,16 +3,19 @@
 //! Who may connect, and from where, is decided as for any other request. The token of a page, which
 //! cannot set headers of a WebSocket, may be offered as a subprotocol.
 
-use std::sync::Arc;
+use std::{future::ready, sync::Arc};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use belljar_host_protocol::{Ends, Runner, SessionLimits};
+use belljar_host_protocol::{Ends, Error, Hello, HostRun, RunRequest, Runner, SessionLimits, codes};
+use futures::{FutureExt as _, future::BoxFuture};
 use http::{HeaderMap, HeaderName, HeaderValue, Request, StatusCode, header};
 use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::TokioIo;
 use parking_lot::Mutex;
 use ring::digest::{SHA1_FOR_LEGACY_USE_ONLY, digest};
+use serde_json::value::RawValue;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
+use tokio_util::sync::CancellationToken;
 
 use crate::{
     Principal,
@@ -20,6 +23,7 @@ use crate::{
     answer::{self, Answer},
     frames::{Opened, let_read, opened},
     origin::only,
+    shares::{Full, Shares},
     validity::Validity,
 };
 
@@ -39,11 +43,18 @@ const CONNECTIONS_OF_PRINCIPAL: usize = 16;
 const LIMITS: SessionLimits = SessionLimits {
     runs: 256,
     run_bytes: MESSAGE_BYTES,
+    // As many as the body of another request may have.
+    run_values: 50_000,
     answer_bytes: MESSAGE_BYTES,
     run_answer_bytes: MESSAGE_BYTES / 2,
     waiting_bytes: 4 << 20,
     message_bytes: MESSAGE_BYTES,
 };
+
+/// What the requests of one principal's runs may take together, with what is made of their values.
+const RUNS_BYTES_OF_PRINCIPAL: usize = 64 << 20;
+/// Those of all principals.
+const RUNS_BYTES: usize = 128 << 20;
 
 /// Makes what does the runs of a principal's connection.
 pub type Runners = Arc<dyn Fn(&Principal) -> Arc<dyn Runner> + Send + Sync>;
@@ -52,6 +63,8 @@ pub type Runners = Arc<dyn Fn(&Principal) -> Arc<dyn Runner> + Send + Sync>;
 pub(crate) struct WebSockets {
     runners: Runners,
     open: Arc<Mutex<Vec<Arc<str>>>>,
+    /// What the requests of their runs take.
+    shares: Shares,
 }
 
 /// A WebSocket that is being opened: what is to be done when its connection has become one.
@@ -83,7 +96,7 @@ pub(crate) enum NoWebSocket {
 
 impl WebSockets {
     pub(crate) fn new(runners: Runners) -> Self {
-        Self { runners, open: Arc::default() }
+        Self { runners, open: Arc::default(), shares: Shares::of_bytes(RUNS_BYTES, RUNS_BYTES_OF_PRINCIPAL) }
     }
 
     /// The answer to a request for a WebSocket, and what follows it.
@@ -95,7 +108,11 @@ impl WebSockets {
     ) -> Result<(Answer, Opening), NoWebSocket> {
         let key = key(request.headers())?;
         let open = self.place(principal.shared_name()).ok_or(NoWebSocket::Full)?;
-        let runner = (self.runners)(principal);
+        let runner = Arc::new(Counted {
+            runner: (self.runners)(principal),
+            shares: self.shares.clone(),
+            principal: principal.shared_name().clone(),
+        });
         let opening = Opening {
             upgrade: hyper::upgrade::on(&mut *request),
             runner,
@@ -124,6 +141,53 @@ impl WebSockets {
         open.push(principal.clone());
         Some(Open { open: self.open.clone(), principal: principal.clone() })
     }
+}
+
+/// Does runs while there is room for what their requests take.
+struct Counted {
+    runner: Arc<dyn Runner>,
+    shares: Shares,
+    principal: Arc<str>,
+}
+
+impl Runner for Counted {
+    fn hello(&self) -> Hello {
+        self.runner.hello()
+    }
+
+    fn run(
+        &self,
+        request: RunRequest,
+        host: HostRun,
+        client: Option<Arc<str>>,
+        cancelled: CancellationToken,
+    ) -> BoxFuture<'static, Result<Box<RawValue>, Error>> {
+        let share = self.shares.open(&self.principal).and_then(|mut share| {
+            share.take(request.weight)?;
+            Ok(share)
+        });
+        let share = match share {
+            Ok(share) => share,
+            Err(full) => return ready(Err(busy(full))).boxed(),
+        };
+        let run = self.runner.run(request, host, client, cancelled);
+        async move {
+            let answer = run.await;
+            drop(share);
+            answer
+        }
+        .boxed()
+    }
+}
+
+fn busy(full: Full) -> Error {
+    let (whose, most) = match full {
+        Full::Bytes | Full::Requests(_) => ("all principals", RUNS_BYTES),
+        Full::BytesOfPrincipal | Full::RequestsOfPrincipal(_) => ("this principal", RUNS_BYTES_OF_PRINCIPAL),
+    };
+    let message = format!("the functions and scripts of the runs of {whose} take too much; the limit is {most} bytes");
+    Error::new(codes::BUSY, message)
+        .with_hint("wait for an answer, and send again, with fewer functions or smaller schemas")
 }
 
 impl Drop for Open {

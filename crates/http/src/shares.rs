@@ -1,4 +1,5 @@
-//! What is open at once, in total and per principal: requests, and the size of their bodies.
+//! What is open at once, in total and per principal: requests, and the size of their bodies; in the
+//! same way runs of the host protocol.
 //!
 //! No principal gets all of it, so that a greedy one leaves room for the others.
 
@@ -59,6 +60,16 @@ impl Shares {
         let most = Amount { requests, bytes: limits.bodies_bytes };
         let most_per_principal =
             Amount { requests: limits.requests_per_principal, bytes: limits.bodies_bytes_per_principal };
+        Self::within(most, most_per_principal)
+    }
+
+    /// Any number of requests, with so many bytes in total and per principal.
+    pub(crate) fn of_bytes(all: usize, per_principal: usize) -> Self {
+        let most = |bytes| Amount { requests: usize::MAX, bytes };
+        Self::within(most(all), most(per_principal))
+    }
+
+    fn within(most: Amount, most_per_principal: Amount) -> Self {
         Self(Arc::new(All { most, most_per_principal, taken: Mutex::default() }))
     }
 
@@ -115,8 +126,6 @@ impl Drop for Share {
     }
 }
 
-impl All {}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -156,5 +165,16 @@ mod tests {
         drop((of_ann, more));
         of_bob.take(60).expect("room");
         assert!(shares.0.taken.lock().of.len() == 1);
+    }
+
+    #[test]
+    fn there_may_be_any_number_of_runs_with_so_many_bytes() {
+        let (shares, ann, bob) = (Shares::of_bytes(100, 60), "ann".into(), "bob".into());
+        let mut of_ann: Vec<_> = (0..1_000).map(|_| shares.open(&ann).expect("room")).collect();
+        of_ann.iter_mut().take(60).for_each(|run| run.take(1).expect("room"));
+        assert_eq!(of_ann.last_mut().map(|run| run.take(1)), Some(Err(Full::BytesOfPrincipal)));
+        assert_eq!(shares.open(&bob).expect("room").take(41), Err(Full::Bytes));
+        drop(of_ann);
+        shares.open(&ann).expect("room").take(60).expect("room");
     }
 }

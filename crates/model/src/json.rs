@@ -80,11 +80,19 @@ impl JsonText {
     /// # Errors
     /// [`JsonError`] when the text is too long, too deep, holds too many values, or is not JSON.
     pub fn parse(text: String, bounds: &JsonBounds) -> Result<Self, JsonError> {
+        Self::counted(text, bounds).map(|(text, _)| text)
+    }
+
+    /// The same, with the count of its values.
+    ///
+    /// # Errors
+    /// [`JsonError`], as for [`parse`](Self::parse).
+    pub fn counted(text: String, bounds: &JsonBounds) -> Result<(Self, usize), JsonError> {
         if text.len() > bounds.bytes {
             return Err(JsonError::TooLong { limit: bounds.bytes, used: text.len() });
         }
-        check_shape(&text, bounds)?;
-        RawValue::from_string(text).map(Self::shared).map_err(JsonError::Syntax)
+        let values = check_shape(&text, bounds)?;
+        RawValue::from_string(text).map(|text| (Self::shared(text), values)).map_err(JsonError::Syntax)
     }
 
     /// The text of a value that belljar itself has built.
@@ -154,9 +162,9 @@ impl PartialEq for JsonText {
     }
 }
 
-/// Bounds depth and count by looking at brackets and separators outside of strings. Syntax is
-/// checked afterwards.
-fn check_shape(text: &str, bounds: &JsonBounds) -> Result<(), JsonError> {
+/// Bounds depth and count by looking at brackets and separators outside of strings, and returns the
+/// count. Syntax is checked afterwards.
+fn check_shape(text: &str, bounds: &JsonBounds) -> Result<usize, JsonError> {
     let (mut depth, mut values, mut in_string, mut escaped) = (0_usize, 1_usize, false, false);
     let mut string_at = 0;
     for (at, byte) in text.bytes().enumerate() {
@@ -192,7 +200,7 @@ fn check_shape(text: &str, bounds: &JsonBounds) -> Result<(), JsonError> {
             return Err(JsonError::TooMany { limit: bounds.values });
         }
     }
-    Ok(())
+    Ok(values)
 }
 
 /// Whether a string, including its quotes, is the reserved name. Each of its characters may be
@@ -217,6 +225,8 @@ mod tests {
     fn bounds_are_checked_before_a_tree_is_built() {
         assert!(parse("[[[1]]]").is_ok());
         assert!(matches!(parse("[[[[1]]]]"), Err(JsonError::TooDeep { limit: 3 })));
+        let bounds = JsonBounds::with_bytes(100);
+        assert_eq!(JsonText::counted(r#"{"a":[1,",["]}"#.to_owned(), &bounds).map(|(_, values)| values).ok(), Some(4));
         assert!(matches!(parse("[1,2,3,4,5,6]"), Err(JsonError::TooMany { limit: 5 })));
         assert!(matches!(parse(&"[".repeat(900_000)), Err(JsonError::TooDeep { .. })));
         assert!(matches!(parse(&" ".repeat(1_000_001)), Err(JsonError::TooLong { used: 1_000_001, .. })));

@@ -11,10 +11,13 @@ use belljar_sandbox::{CallError, CallStyle};
 use futures::{FutureExt as _, future::BoxFuture};
 use tokio::{sync::Mutex, task::spawn_blocking};
 
-use super::runner::wrong;
+use super::{asker::HostAsker, runner::wrong};
+
+/// What the last offer of a principal's connection may take, to be kept: a few hundred functions.
+const KEPT_OF_PRINCIPAL: usize = 2 << 20;
 
 /// What a program offers.
-#[derive(PartialEq)]
+#[derive(Clone, PartialEq)]
 pub(super) struct Offer {
     pub(super) namespaces: Vec<protocol::HostNamespace>,
     pub(super) functions: Vec<HostFunction>,
@@ -22,24 +25,45 @@ pub(super) struct Offer {
 }
 
 /// What was made of the last offer: most programs offer the same to each run.
-#[derive(Default)]
-pub(super) struct LastOffer(Arc<Mutex<Option<MadeOffer>>>);
+pub(super) struct LastOffer {
+    made: Arc<Mutex<Option<MadeOffer>>>,
+    /// What an offer may take, to be kept.
+    most: usize,
+}
 
 type MadeOffer = (Offer, Arc<HostTools>);
 
 impl LastOffer {
-    /// The functions that an offer has. Those of a large one take a while, which no other task of
-    /// the thread waits for; a connection has one made at a time.
-    pub(super) async fn tools(&self, offer: Offer, toolbox: &Arc<Toolbox>) -> Result<Arc<HostTools>, Error> {
-        let mut last = self.0.clone().lock_owned().await;
+    /// For a connection of this asker.
+    pub(super) fn of(asker: &HostAsker) -> Self {
+        let most = match asker {
+            HostAsker::Owner => usize::MAX,
+            HostAsker::Principal { .. } => KEPT_OF_PRINCIPAL,
+        };
+        Self { made: Arc::default(), most }
+    }
+
+    /// The functions that an offer has, in a request that takes so many bytes. Those of a large one
+    /// take a while, which no other task of the thread waits for; a connection has one made at a
+    /// time.
+    pub(super) async fn tools(
+        &self,
+        offer: Offer,
+        weight: usize,
+        toolbox: &Arc<Toolbox>,
+    ) -> Result<Arc<HostTools>, Error> {
+        let mut last = self.made.clone().lock_owned().await;
         if let Some((_, tools)) = last.as_ref().filter(|(known, _)| *known == offer) {
             return Ok(tools.clone());
         }
-        let toolbox = toolbox.clone();
+        let (toolbox, is_kept) = (toolbox.clone(), weight <= self.most);
         // It has the lock until it is done, even if nobody waits for it any more.
         let made = spawn_blocking(move || {
-            let tools = Arc::new(offer.tools(&toolbox)?);
-            *last = Some((offer, tools.clone()));
+            let kept = is_kept.then(|| offer.clone());
+            let tools = Arc::new(offer.into_tools(&toolbox)?);
+            if let Some(offer) = kept {
+                *last = Some((offer, tools.clone()));
+            }
             Ok::<_, HostToolsError>(tools)
         });
         let made = made.await.map_err(|_| Error::new(codes::INTERNAL, "belljar failed to read the functions"))?;
@@ -48,28 +72,30 @@ impl LastOffer {
 }
 
 impl Offer {
-    fn tools(&self, toolbox: &Toolbox) -> Result<HostTools, HostToolsError> {
-        let namespace = |offered: &protocol::HostNamespace| HostNamespace {
-            name: offered.name.clone(),
+    fn into_tools(self, toolbox: &Toolbox) -> Result<HostTools, HostToolsError> {
+        let namespace = |offered: protocol::HostNamespace| HostNamespace {
+            name: offered.name,
             style: style(offered.style),
-            tools: offered.tools.iter().map(tool).collect(),
+            tools: offered.tools.into_iter().map(tool).collect(),
         };
-        let namespaces = self.namespaces.iter().map(namespace).collect();
-        let function = |function: &HostFunction| (tool(function), style(function.style.unwrap_or_default()));
-        HostTools::new(namespaces, self.functions.iter().map(function).collect(), self.builtins, toolbox)
+        let function = |function: HostFunction| {
+            let style = style(function.style.unwrap_or_default());
+            (tool(function), style)
+        };
+        let namespaces = self.namespaces.into_iter().map(namespace).collect();
+        HostTools::new(namespaces, self.functions.into_iter().map(function).collect(), self.builtins, toolbox)
     }
 }
 
-fn tool(function: &HostFunction) -> HostTool {
-    let mut definition = ToolDefinition::unknown(function.name.as_str());
-    definition.description.clone_from(&function.description);
-    definition.output_schema.clone_from(&function.output_schema);
-    if let Some(schema) = &function.input_schema {
-        definition.input_schema.clone_from(schema);
+fn tool(function: HostFunction) -> HostTool {
+    let HostFunction { name, style: _, description, effect, input_schema, output_schema } = function;
+    let is_checked = input_schema.is_some();
+    let mut definition = ToolDefinition { description, output_schema, ..ToolDefinition::unknown(name) };
+    if let Some(schema) = input_schema {
+        definition.input_schema = schema;
     }
     // What it says of itself decides nothing; as for other tools, saying nothing is the most.
-    let effect = function.effect.unwrap_or(Effect::External);
-    HostTool { definition, effect, is_checked: function.input_schema.is_some() }
+    HostTool { definition, effect: effect.unwrap_or(Effect::External), is_checked }
 }
 
 fn style(style: Style) -> CallStyle {

@@ -36,7 +36,8 @@ impl HostRunner {
     /// For a connection of this asker.
     pub(crate) fn new(generations: Arc<Generations>, asker: HostAsker) -> Self {
         static CONNECTIONS: AtomicU64 = AtomicU64::new(0);
-        Self { generations, asker, last: Arc::default(), connection: CONNECTIONS.fetch_add(1, Relaxed) }
+        let last = Arc::new(LastOffer::of(&asker));
+        Self { generations, asker, last, connection: CONNECTIONS.fetch_add(1, Relaxed) }
     }
 }
 
@@ -90,11 +91,12 @@ struct HostedRequest {
 
 impl HostedRequest {
     async fn outcome(self, request: RunRequest, cancelled: CancellationToken) -> Result<Outcome, Error> {
-        let RunRequest { code, prelude, limits, builtins, namespaces, functions, belljar, stream, value } = request;
+        let RunRequest { code, prelude, limits, builtins, namespaces, functions, belljar, stream, value, weight } =
+            request;
         let Self { generation, asker, last, connection, host, client } = self;
         let (setup, toolbox) = (&generation.setup, &generation.setup.toolbox);
         let offer = Offer { namespaces, functions, builtins };
-        let tools = last.tools(offer, toolbox).await?;
+        let tools = last.tools(offer, weight, toolbox).await?;
         let own = own(toolbox, &belljar)?;
         own.check_beside(&tools, toolbox).map_err(|error| wrong(&error))?;
         let limits = match asker.limits(&limits, setup) {
