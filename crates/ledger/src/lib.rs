@@ -15,6 +15,7 @@
 mod asked;
 mod entry;
 mod error;
+mod holder;
 mod key;
 mod ledger;
 mod query;
@@ -23,6 +24,7 @@ mod sqlite;
 pub use asked::{Carried, Count, CountId, Mark, Measured, Passed, PinnedServer, Pins};
 pub use entry::{Asker, Assumption, Call, CallEnd, CallState, Digest, Entry, KeptRecording, RunEnd, RunRest, RunStart};
 pub use error::LedgerError;
+pub use holder::Holder;
 pub use ledger::{Ledger, Purpose};
 pub use query::{
     Filter, KeptCall, KeptQuestion, KeptRun, NotResting, Purge, QuestionFilter, RestingRun, RunState, Since, WholeRun,
