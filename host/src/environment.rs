@@ -36,6 +36,11 @@ pub(crate) fn with_variables<T>(with: impl FnOnce(&Variables<'_>) -> T) -> (T, B
     (answer, looked_up.into_inner())
 }
 
+/// The folder in which this command was started, as a workspace; empty if there is none.
+pub(crate) fn workspace() -> String {
+    env::current_dir().map(|folder| folder.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
 /// The user's home.
 pub(crate) fn home() -> Option<PathBuf> {
     env::home_dir()

@@ -55,7 +55,14 @@ pub struct Execute {
     /// The principal, if that is not the owner. Only processes of the owner are served, so it is
     /// trusted.
     pub principal: Option<Principal>,
+    /// The workspace, which tells apart what lives between runs; of at most
+    /// [`MAX_WORKSPACE_BYTES`]. Without one, it is that of nobody in particular.
+    #[serde(default)]
+    pub workspace: Option<String>,
 }
+
+/// Bytes of the name of a workspace. A path has at most so many.
+pub const MAX_WORKSPACE_BYTES: usize = 4096;
 
 impl Method for Execute {
     const NAME: &'static str = "execute";
@@ -407,6 +414,7 @@ mod tests {
             ledger: Some(LedgerLevel::Recordings),
             origin: Origin::Serve,
             principal: Some(Principal { name: "ci".to_owned(), ceiling: Some(Effect::ReadOnly) }),
+            workspace: Some("/repo".to_owned()),
             ..Execute::default()
         };
         let line = serde_json::to_value(&sent).unwrap();

@@ -9,7 +9,7 @@ use std::{
 };
 
 use belljar_engine::Engine;
-use belljar_ledger::{Asker, Digest, LedgerError};
+use belljar_ledger::{Asker, Digest, Holder, LedgerError};
 use belljar_model::{
     ByteSize, CallRecord, Effect, ErrorKind, LedgerLevel, Limits, LimitsPatch, MissingTool, Outcome, Recorded,
     RunError, RunId, ToolPath,
@@ -43,6 +43,7 @@ pub struct Gateway {
     origin: &'static str,
     asker: Asker,
     profile: Option<Arc<str>>,
+    holder: Option<Holder>,
     ceiling: Effect,
     level: Option<LedgerLevel>,
     approvals: Option<Approvals>,
@@ -80,6 +81,7 @@ impl Gateway {
             origin: "library",
             asker: Asker::default(),
             profile: None,
+            holder: None,
             ceiling: Effect::External,
             level: None,
             approvals: None,
@@ -110,6 +112,13 @@ impl Gateway {
     #[must_use]
     pub fn with_profile(&self, profile: &str) -> Self {
         Self { profile: Some(profile.into()), ..self.clone() }
+    }
+
+    /// The same gateway for runs with things that live on between them, which are this holder's.
+    /// Without one, scripts have none.
+    #[must_use]
+    pub fn with_holder(&self, holder: Holder) -> Self {
+        Self { holder: Some(holder), ..self.clone() }
     }
 
     /// The same gateway, whose scripts may only call tools up to this effect. The owner, not the
@@ -242,6 +251,7 @@ impl Gateway {
         let grant = Grant::new(self.toolbox.clone(), &source, limits.timeout, caller, log.clone())
             .with_ceiling(self.ceiling)
             .with_caller(AsRules::new(self.asker.clone(), self.profile.clone()))
+            .with_holder(self.holder.clone())
             .with_approvals(self.approvals, self.teller.clone());
         let grant = Arc::new(match &hosted {
             Some(hosted) => grant.with_servers(hosted.own.servers()),
@@ -329,7 +339,8 @@ impl Gateway {
     /// The digest of the request and its asker, if such a run can be put aside.
     fn digest_of(&self, source: &str, asked: &LimitsPatch) -> Option<Digest> {
         self.rest_after()?;
-        let who = (self.asker.principal(), self.asker.client(), self.origin, self.profile.as_deref());
+        let holder = self.holder.as_ref().map(|holder| (&holder.principal, &holder.workspace));
+        let who = (self.asker.principal(), self.asker.client(), self.origin, self.profile.as_deref(), holder);
         let places = self.toolbox.places();
         let text = serde_json::to_vec(&(who, source, asked, LimitsPatch::from(&self.limits), places)).ok()?;
         self.toolbox.told().ledger.as_ref()?.ledger.digest(&text)
@@ -359,6 +370,7 @@ impl Gateway {
         let terms = Terms {
             profile: grant.who().profile().map(str::to_owned),
             ceiling: Some(grant.ceiling()),
+            workspace: grant.holder().map(|holder| holder.workspace.to_string()),
             counts: grant.who().counts().used(),
             passed: grant.who().gates().all(),
             remarks: grant.remarks().all(),

@@ -7,6 +7,7 @@ use std::{
 };
 
 use belljar_catalog::{Tool, script_answers};
+use belljar_ledger::Holder;
 use belljar_model::{Effect, JsonText, RunStep, Sharing, ToolPath, Verdict};
 use belljar_sandbox::{
     AnswerRoom, CallError, Directory, Finding, GrantedTool, Namespace, Objection, PlannedCalls, Tools, Unavailable,
@@ -47,6 +48,8 @@ pub(crate) struct Grant {
     ceiling: Effect,
     /// Who calls, for the owner's rules.
     who: AsRules,
+    /// Whose the things are that live between its runs; without, it has none.
+    holder: Option<Holder>,
     /// Who can be asked about calls, if anybody.
     approvals: Option<Approvals>,
     /// Who is told of questions.
@@ -117,6 +120,7 @@ impl Grant {
             log,
             ceiling: Effect::External,
             who: AsRules::default(),
+            holder: None,
             approvals: None,
             teller: None,
             announced: Arc::default(),
@@ -164,6 +168,16 @@ impl Grant {
     /// The same for this caller.
     pub(crate) fn with_caller(self, who: AsRules) -> Self {
         Self { who: who.of_run(self.log.run()), ..self }
+    }
+
+    /// The same for this holder of what lives between runs.
+    pub(crate) fn with_holder(self, holder: Option<Holder>) -> Self {
+        Self { holder, ..self }
+    }
+
+    /// Whose the things are that live between its runs, if it has any.
+    pub(crate) fn holder(&self) -> Option<&Holder> {
+        self.holder.as_ref()
     }
 
     /// The same, with somebody who can be asked about calls and somebody who is told.

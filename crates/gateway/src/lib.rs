@@ -51,7 +51,7 @@ mod unsettled;
 
 pub use approvals::{Approvals, Teller};
 pub use arguments::check_arguments;
-pub use belljar_ledger::Asker;
+pub use belljar_ledger::{Asker, Holder};
 pub use gateway::{Execution, Gateway, ScriptPlan};
 pub use hosted::{
     HostAnswer, HostFunctions, HostNamespace, HostTool, HostTools, HostToolsError, HostedRun, OwnTools, OwnToolsError,

@@ -132,6 +132,9 @@ impl Drop for Waiting<'_> {
 pub(crate) struct Terms {
     pub(crate) profile: Option<String>,
     pub(crate) ceiling: Option<Effect>,
+    /// The workspace whose things it has, if it has any.
+    #[serde(default)]
+    pub(crate) workspace: Option<String>,
     /// How much the ledger keeps of it, by its name.
     pub(crate) level: Option<String>,
     /// The rules' verdicts on its calls.

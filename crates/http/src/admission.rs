@@ -6,11 +6,14 @@ use std::{
     time::Duration,
 };
 
-use rmcp::{RoleServer, service::RequestContext};
+use rmcp::{
+    RoleServer,
+    service::{NotificationContext, RequestContext},
+};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use crate::{Scope, sessions::Use, shares::Share};
+use crate::{AskedOnce, Scope, sessions::Use, shares::Share};
 
 /// No token has this name.
 const OWNER: &str = "(owner)";
@@ -139,6 +142,17 @@ impl Admission {
     /// numbers; 0 until it was set. There is none without a session.
     pub fn log_level(&self) -> Option<&AtomicU8> {
         self.0.session.as_ref().map(Use::log_level)
+    }
+
+    /// The workspace that the client of its session names, which the handler asks for. There is none
+    /// without a session.
+    pub fn workspace(&self) -> Option<&AskedOnce> {
+        self.0.session.as_ref().map(Use::workspace)
+    }
+
+    /// The admission of a notification; absent if it did not come over HTTP.
+    pub fn of_notification(context: &NotificationContext<RoleServer>) -> Option<&Self> {
+        context.extensions.get::<http::request::Parts>()?.extensions.get::<Self>()
     }
 
     /// Completes when the server is about to end and no longer waits for this request. The answer

@@ -18,6 +18,7 @@
 
 mod admission;
 mod answer;
+mod asked_once;
 mod body;
 mod connections;
 mod cors;
@@ -42,6 +43,7 @@ mod tokens;
 mod validity;
 
 pub use admission::{Admission, Principal};
+pub use asked_once::AskedOnce;
 pub use host::Runners;
 pub use oauth::{Document, Documents, Need, NotAUrl, OAuthOptions, ResourceServer};
 pub use options::{Limits, Options};

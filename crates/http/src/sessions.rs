@@ -13,6 +13,8 @@ use std::{
 use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::watch;
 
+use crate::AskedOnce;
+
 /// All sessions.
 #[derive(Debug)]
 pub(crate) struct Sessions {
@@ -37,6 +39,7 @@ struct Session {
     requests: HashSet<String>,
     last_used: Instant,
     log_level: Arc<AtomicU8>,
+    workspace: Arc<AskedOnce>,
 }
 
 /// A place for one session, which is freed when this is dropped.
@@ -53,12 +56,18 @@ pub(crate) struct Use {
     session: Arc<str>,
     request: Option<String>,
     log_level: Arc<AtomicU8>,
+    workspace: Arc<AskedOnce>,
 }
 
 impl Use {
     /// The log level from which its client wants messages, as the handler numbers levels.
     pub(crate) fn log_level(&self) -> &AtomicU8 {
         &self.log_level
+    }
+
+    /// The workspace that its client names.
+    pub(crate) fn workspace(&self) -> &AskedOnce {
+        &self.workspace
     }
 }
 
@@ -95,7 +104,14 @@ impl Sessions {
 
     /// Notes that a session was created.
     pub(crate) fn add(&self, id: Arc<str>, place: Place, now: Instant) {
-        let session = Session { place, uses: 0, requests: HashSet::new(), last_used: now, log_level: Arc::default() };
+        let session = Session {
+            place,
+            uses: 0,
+            requests: HashSet::new(),
+            last_used: now,
+            log_level: Arc::default(),
+            workspace: Arc::default(),
+        };
         let mut open = self.open.lock();
         let replaced = open.sessions.insert(id, session);
         self.tell(open);
@@ -118,7 +134,8 @@ impl Sessions {
             return Err(NoUse::Repeated);
         }
         found.uses += 1;
-        Ok(Use { sessions: self.clone(), session, request, log_level: found.log_level.clone() })
+        let (log_level, workspace) = (found.log_level.clone(), found.workspace.clone());
+        Ok(Use { sessions: self.clone(), session, request, log_level, workspace })
     }
 
     /// Removes a session that has ended.

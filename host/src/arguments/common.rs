@@ -7,6 +7,8 @@ use std::{
 
 use clap::Args;
 
+use crate::environment;
+
 #[derive(Args, Clone)]
 pub(crate) struct ConfigArguments {
     /// The configuration: a belljar.toml, or the JSON of an MCP client.
@@ -20,6 +22,22 @@ pub(crate) struct NoDaemon {
     /// Does everything in this process, and starts no daemon.
     #[arg(long)]
     pub(crate) no_daemon: bool,
+}
+
+/// Whose kept values a run has.
+#[derive(Args, Clone)]
+pub(crate) struct WorkspaceArgument {
+    /// The workspace, which tells apart what lives between runs; the folder of the command if none
+    /// is named.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) workspace: Option<String>,
+}
+
+impl WorkspaceArgument {
+    /// The named workspace, or the folder in which this command was started.
+    pub(crate) fn or_folder(&self) -> String {
+        self.workspace.clone().unwrap_or_else(environment::workspace)
+    }
 }
 
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {

@@ -5,6 +5,6 @@ mod common;
 mod limits;
 mod serve;
 
-pub(crate) use common::{ConfigArguments, NoDaemon, duration, since};
+pub(crate) use common::{ConfigArguments, NoDaemon, WorkspaceArgument, duration, since};
 pub(crate) use limits::LimitArguments;
 pub(crate) use serve::ServeArguments;

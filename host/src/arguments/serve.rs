@@ -33,6 +33,10 @@ pub(crate) struct ServeArguments {
     /// A name for this entry, which rules in policy.toml can ask for.
     #[arg(long, value_name = "NAME", conflicts_with = "daemon")]
     pub(crate) profile: Option<String>,
+    /// The workspace of all clients, which tells apart what lives between runs; the client's first
+    /// root if none is named, or else the folder of this command.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) workspace: Option<String>,
 }
 
 impl ServeArguments {

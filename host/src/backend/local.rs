@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use belljar_catalog::Query;
-use belljar_daemon::requests::{AskEffect, Call, Execute, Origin, Search, Servers, Told, ToolEffect};
-use belljar_gateway::{Approvals, Asker, Gateway, Toolbox, report};
+use belljar_daemon::requests::{
+    AskEffect, Call, Execute, MAX_WORKSPACE_BYTES, Origin, Search, Servers, Told, ToolEffect,
+};
+use belljar_gateway::{Approvals, Asker, Gateway, Holder, Toolbox, report};
 use belljar_model::{Effect, ErrorKind, MEASURED_DAYS, RunError, RunId, ServerFigures};
 use belljar_upstream::Caller;
 use futures::{
@@ -95,7 +97,7 @@ impl Local {
         };
         let asker =
             Asker::new(asked.principal.as_ref().map(|principal| principal.name.as_str()), asked.client.as_deref());
-        let gateway = self.gateway().await?.with_asker(asker);
+        let gateway = self.gateway().await?.with_asker(asker).with_holder(holder(&mut asked)?);
         let (mut gateway, limits) = limits::of_run(gateway, &self.setup.limits, &asked);
         // A program with its own process cannot be resumed later, and has no origin but the
         // library.
@@ -249,6 +251,21 @@ impl Backend for Local {
         }
         .boxed()
     }
+}
+
+/// Whose the things are that live between the runs of this caller.
+fn holder(asked: &mut Execute) -> Result<Holder, Failure> {
+    let workspace = asked.workspace.take().unwrap_or_default();
+    if workspace.len() > MAX_WORKSPACE_BYTES {
+        let message = format!(
+            "the name of the workspace has {} bytes; the limit is {MAX_WORKSPACE_BYTES}: give a shorter one",
+            workspace.len()
+        );
+        return Err(usage(message));
+    }
+    // The whole name: what is cut off could tell two principals apart.
+    let principal = asked.principal.as_ref().map(|principal| principal.name.as_str().into());
+    Ok(Holder { principal, workspace: workspace.into() })
 }
 
 fn usage(message: impl Into<String>) -> Failure {

@@ -19,7 +19,7 @@ use crate::{
     arguments::{ConfigArguments, NoDaemon},
     backend::{self, Backend, Meanwhile},
     envelope::{Answer, EXECUTE_CODE, Isolation, Meta, Refusal, Request, TEXT_BYTES},
-    help, output,
+    environment, help, output,
     render::outcome::SeenError,
     setup, signals,
 };
@@ -218,7 +218,13 @@ async fn once(
             (Some(effect), backend.call(call, never).await?)
         }
         Action::Script(code, limits) => {
-            let execute = Execute { code: Some(code.clone()), limits: (**limits).clone(), ..Execute::default() };
+            let workspace = asked.context.project_root.clone().unwrap_or_else(environment::workspace);
+            let execute = Execute {
+                code: Some(code.clone()),
+                limits: (**limits).clone(),
+                workspace: Some(workspace),
+                ..Execute::default()
+            };
             (None, backend.execute(execute, Meanwhile::default(), never).await?.answer)
         }
     };

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     approvals::TerminalDesk,
-    arguments::{ConfigArguments, LimitArguments, NoDaemon},
+    arguments::{ConfigArguments, LimitArguments, NoDaemon, WorkspaceArgument},
     backend::{self, Meanwhile},
     failure::{self, Failure},
     help, output, render,
@@ -44,6 +44,8 @@ pub(crate) struct RunArguments {
     /// What the ledger keeps of this run, whatever it keeps of others: off, calls or recordings.
     #[arg(long, value_name = "LEVEL")]
     pub(crate) ledger: Option<LedgerLevel>,
+    #[command(flatten)]
+    pub(crate) workspace: WorkspaceArgument,
     #[command(flatten)]
     pub(crate) limits: LimitArguments,
     #[command(flatten)]
@@ -84,7 +86,13 @@ pub(crate) async fn run(arguments: RunArguments) -> Result<ExitCode, Failure> {
         return Err(Failure::usage("the script is empty", "belljar run --help shows how to write one"));
     }
     let recording = arguments.record.as_deref().map(RecordingFile::new).transpose()?;
-    let asked = Execute { code: Some(script), limits, ledger: arguments.ledger, ..Execute::default() };
+    let asked = Execute {
+        code: Some(script),
+        limits,
+        ledger: arguments.ledger,
+        workspace: Some(arguments.workspace.or_folder()),
+        ..Execute::default()
+    };
     executed(loaded, arguments.daemon, asked, recording, arguments.json).await
 }
 

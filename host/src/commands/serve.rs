@@ -10,7 +10,7 @@ use crate::{
     backend::{Backends, Generations, RemoteEachTime},
     failure::Failure,
     output,
-    serve::{OverHttp, Server, Wire},
+    serve::{OverHttp, Server, Wire, WorkspaceChoice},
     setup,
     signals::{self, Reloads},
 };
@@ -20,6 +20,7 @@ pub(crate) async fn serve(arguments: ServeArguments) -> Result<ExitCode, Failure
     // On stdin and stdout, a terminal that goes away ends the process.
     let reloads = arguments.is_over_http().then(Reloads::listen);
     let loaded = setup::read_to_call(&arguments.config)?;
+    let workspace = WorkspaceChoice::of(&arguments);
     let over_http = OverHttp::listen(&arguments, &loaded.config.http).await?;
     let mut here = None;
     let backends: Arc<dyn Backends> = if arguments.daemon {
@@ -30,7 +31,8 @@ pub(crate) async fn serve(arguments: ServeArguments) -> Result<ExitCode, Failure
         here = Some(generations.clone());
         generations
     };
-    let server = Server::new(backends.clone(), TaskLimits { after: arguments.task_after.0, ..TaskLimits::default() });
+    let tasks = TaskLimits { after: arguments.task_after.0, ..TaskLimits::default() };
+    let server = Server::new(backends.clone(), tasks, workspace);
     let ended = match over_http.zip(reloads) {
         Some((over_http, reloads)) => {
             tokio::select! {

@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 
 use super::{call, run, runs};
 use crate::{
-    arguments::{ConfigArguments, LimitArguments, NoDaemon},
+    arguments::{ConfigArguments, LimitArguments, NoDaemon, WorkspaceArgument},
     consent,
     failure::Failure,
     output::{self, visible, visible_line},
@@ -88,6 +88,8 @@ pub(crate) struct RunSkillArguments {
     /// Prints the whole outcome as one JSON object.
     #[arg(long)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) workspace: WorkspaceArgument,
     #[command(flatten)]
     pub(crate) limits: LimitArguments,
     #[command(flatten)]
@@ -286,7 +288,7 @@ fn write(path: &Path, name: &str, text: &str, target: Target) -> std::io::Result
 }
 
 async fn run_one(arguments: RunSkillArguments) -> Result<ExitCode, Failure> {
-    let RunSkillArguments { name, input, config, json, limits, daemon } = arguments;
+    let RunSkillArguments { name, input, config, json, workspace, limits, daemon } = arguments;
     if !is_skill_name(&name) {
         return Err(missing(&name, std::iter::empty()));
     }
@@ -297,6 +299,7 @@ async fn run_one(arguments: RunSkillArguments) -> Result<ExitCode, Failure> {
     let input = Value::Object(call::input(&input, loaded.limits().max_arguments.as_u64())?).to_string();
     // As a text, so that no member of it means something to the language.
     let code = format!("return await {SKILLS}[{}](JSON.parse({}));", json!(name), json!(input));
-    let asked = Execute { code: Some(code), limits: limits.patch, ..Execute::default() };
+    let workspace = Some(workspace.or_folder());
+    let asked = Execute { code: Some(code), limits: limits.patch, workspace, ..Execute::default() };
     run::executed(loaded, daemon, asked, None, json).await
 }

@@ -26,6 +26,7 @@ use super::{
     requests::{ExecuteRequest, neither_or_both},
     rounds::{NoRound, Retry, Rounds},
     seen::Seen,
+    workspace::Workspaces,
 };
 use crate::backend::{Backends, Meanwhile};
 
@@ -38,6 +39,7 @@ pub(super) struct Runs {
     pub(super) tasks: Tasks,
     /// The log level that the client on stdin and stdout has set.
     pub(super) log_level: Arc<AtomicU8>,
+    pub(super) workspaces: Workspaces,
 }
 
 /// The client's user, if they are asked by requests: the number of their desk, and the ledger with
@@ -97,6 +99,8 @@ impl Runs {
         asked: (Asked, Option<Desk>),
         context: &RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
+        let workspace = self.workspaces.of(context).await;
+        let asked = (asked, workspace);
         let following = Following::new(context, &self.log_level);
         let knows_tasks = context.client_capabilities().is_some_and(|abilities| abilities.supports_tasks());
         let seen = Some(&following.seen).filter(|_| knows_tasks || following.is_wanted(context)).cloned();
@@ -135,7 +139,7 @@ impl Runs {
         &self,
         request: ExecuteRequest,
         requester: Requester,
-        (asked, desk): (Asked, Option<Desk>),
+        ((asked, desk), workspace): ((Asked, Option<Desk>), String),
         seen: Option<Seen>,
         ended: impl Future<Output = ()> + Send,
     ) -> CallToolResult {
@@ -152,6 +156,7 @@ impl Runs {
             desk: asked.desk,
             asked_with_answer: asked.with_answer,
             principal: requester.principal(),
+            workspace: Some(workspace),
             ..Execute::default()
         };
         let meanwhile = Meanwhile {

@@ -7,7 +7,7 @@
 //! `wire` is the connection to the client and bounds what it may have in flight; `over_http` is
 //! another way to the same server, and `authorization` its authorization server. `definitions` is
 //! what a model reads about the tools, `answer` its result of a run, `progress` what a client hears
-//! of a long one, collected by `seen`. `client` passes on questions of children. `asking` decides
+//! of a long one, collected by `seen`. `workspace` is the workspace of a client. `client` passes on questions of children. `asking` decides
 //! who can be asked about calls, and how: `elicitation` by requests to the client, `rounds` in
 //! place of an answer, with the state that `request_state` seals.
 
@@ -28,7 +28,9 @@ mod scopes;
 mod seen;
 mod server;
 mod wire;
+mod workspace;
 
 pub(crate) use over_http::OverHttp;
 pub(crate) use server::Server;
 pub(crate) use wire::Wire;
+pub(crate) use workspace::WorkspaceChoice;

@@ -19,7 +19,7 @@ use rmcp::{
         ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams, ServerCapabilities,
         ServerConfig, SetLevelRequestMethod, SetLevelRequestParams, Tool, UpdateTaskParams,
     },
-    service::RequestContext,
+    service::{NotificationContext, RequestContext},
 };
 use serde_json::Value;
 
@@ -33,6 +33,7 @@ use super::{
     requests::SearchRequest,
     rounds::Retry,
     scopes::{may_run, not_allowed},
+    workspace::{WorkspaceChoice, Workspaces},
 };
 use crate::backend::Backends;
 
@@ -45,11 +46,11 @@ pub(crate) struct Server {
 
 impl Server {
     /// A server whose runs become tasks according to `tasks`, for clients that support them.
-    pub(crate) fn new(backends: Arc<dyn Backends>, tasks: TaskLimits) -> Self {
-        let (questions, tasks) = (Questions::default(), Tasks::new(tasks));
+    pub(crate) fn new(backends: Arc<dyn Backends>, tasks: TaskLimits, workspace: WorkspaceChoice) -> Self {
+        let (questions, tasks, workspaces) = (Questions::default(), Tasks::new(tasks), Workspaces::new(workspace));
         Self {
             tools: definitions::tools().into(),
-            runs: Runs { backends, questions, tasks, log_level: Arc::default() },
+            runs: Runs { backends, questions, tasks, log_level: Arc::default(), workspaces },
         }
     }
 
@@ -132,6 +133,10 @@ impl ServerHandler for Server {
             }
             None => Err(ErrorData::method_not_found::<SetLevelRequestMethod>()),
         }
+    }
+
+    async fn on_roots_list_changed(&self, context: NotificationContext<RoleServer>) {
+        self.runs.workspaces.have_changed(&context);
     }
 
     async fn get_task(

@@ -8,7 +8,7 @@ use std::{
 };
 
 use belljar_approvals::{Change, QuestionId, State};
-use belljar_ledger::{Ledger, LedgerError, NotResting, QuestionFilter, RestingRun};
+use belljar_ledger::{Holder, Ledger, LedgerError, NotResting, QuestionFilter, RestingRun};
 use belljar_model::{ErrorKind, LimitsPatch, Outcome, RunError, RunId, ToolPath, Usage};
 use belljar_recording::Entry;
 use belljar_sandbox::{GoingOn, Recording, ReplayError};
@@ -115,6 +115,7 @@ impl Gateway {
             Grant::new(self.toolbox.clone(), &start.source, start.limits.timeout, caller, log.clone())
                 .with_ceiling(ceiling)
                 .with_caller(who)
+                .with_holder(self.holder_of(&terms))
                 .with_approvals(self.approvals, self.teller.clone())
                 .with_servers(start.servers.iter().map(|server| server.name.as_str()))
                 .going_on(),
@@ -154,6 +155,12 @@ impl Gateway {
             outcome,
         ))
         .await)
+    }
+
+    /// Whose things the run has: those of whoever resumes it, in the workspace in which it began.
+    fn holder_of(&self, terms: &Terms) -> Option<Holder> {
+        let (holder, workspace) = self.holder.as_ref().zip(terms.workspace.as_deref())?;
+        Some(Holder { workspace: workspace.into(), ..holder.clone() })
     }
 
     /// Ends a run that cannot be resumed. None of its waiting calls is sent.

@@ -1,0 +1,160 @@
+//! The workspace of a client: what tells apart the things of different work that live between runs.
+//!
+//! It keeps work in order, and nobody out: a client says which it is in. A client of the initialize
+//! era that declares roots is asked for them once a session, and again after they have changed.
+//! Without an answer in time it has none, as if it declared no roots. The later revision has no
+//! requests from server to client.
+
+#![expect(deprecated, reason = "roots are deprecated, and clients of today have them")]
+
+use std::{
+    path::{Component, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
+
+use belljar_daemon::requests::MAX_WORKSPACE_BYTES;
+use belljar_http::{Admission, AskedOnce};
+use rmcp::{
+    RoleServer,
+    model::ListRootsResult,
+    service::{NotificationContext, RequestContext},
+};
+use tokio::time::timeout;
+use url::Url;
+
+use super::client;
+use crate::{arguments::ServeArguments, environment};
+
+/// How long a client has to say its roots, while its first run waits.
+const DEADLINE: Duration = Duration::from_secs(2);
+/// Roots that are looked at, until one can be a workspace.
+const MAX_ROOTS: usize = 64;
+
+/// The workspace of a server's clients, as its command says.
+pub(crate) enum WorkspaceChoice {
+    /// This one, whatever a client says.
+    Named(String),
+    /// The client's, or else this one.
+    OrElse(String),
+}
+
+/// The workspaces of the clients.
+#[derive(Clone)]
+pub(super) struct Workspaces {
+    choice: Arc<WorkspaceChoice>,
+    /// Of the client on stdin and stdout.
+    of_stdio: Arc<AskedOnce>,
+}
+
+impl WorkspaceChoice {
+    /// The named workspace; or else the folder of a server on stdin and stdout, which its client
+    /// has chosen. A server over HTTP has clients elsewhere.
+    pub(crate) fn of(arguments: &ServeArguments) -> Self {
+        match &arguments.workspace {
+            Some(name) => Self::Named(name.clone()),
+            None if arguments.is_over_http() => Self::OrElse(String::new()),
+            None => Self::OrElse(environment::workspace()),
+        }
+    }
+}
+
+impl Workspaces {
+    pub(super) fn new(choice: WorkspaceChoice) -> Self {
+        Self { choice: Arc::new(choice), of_stdio: Arc::default() }
+    }
+
+    /// The workspace of a request's client.
+    pub(super) async fn of(&self, context: &RequestContext<RoleServer>) -> String {
+        let otherwise = match &*self.choice {
+            WorkspaceChoice::Named(name) => return name.clone(),
+            WorkspaceChoice::OrElse(folder) => folder,
+        };
+        let has_roots = context.client_capabilities().is_some_and(|declared| declared.roots.is_some());
+        if !has_roots || !client::takes_requests(context) {
+            return otherwise.clone();
+        }
+        let asked = match Admission::of(context) {
+            None => Some(&*self.of_stdio),
+            Some(admission) => admission.workspace(),
+        };
+        let root = match asked {
+            Some(asked) => asked.get_or_ask(first_root(context)).await,
+            None => None,
+        };
+        root.map_or_else(|| otherwise.clone(), |root| root.to_string())
+    }
+
+    /// The client's roots have changed, so it is asked again.
+    pub(super) fn have_changed(&self, context: &NotificationContext<RoleServer>) {
+        match Admission::of_notification(context) {
+            None => self.of_stdio.forget(),
+            Some(admission) => {
+                if let Some(asked) = admission.workspace() {
+                    asked.forget();
+                }
+            }
+        }
+    }
+}
+
+async fn first_root(context: &RequestContext<RoleServer>) -> Option<Arc<str>> {
+    match timeout(DEADLINE, context.peer.list_roots()).await {
+        Ok(Ok(roots)) => first(roots),
+        Ok(Err(error)) => {
+            tracing::info!("the client declares roots, and does not say them: {error}");
+            None
+        }
+        Err(_) => {
+            tracing::info!("the client declares roots, and did not say them within {} s", DEADLINE.as_secs());
+            None
+        }
+    }
+}
+
+/// The first of the roots that can be a workspace.
+fn first(roots: ListRootsResult) -> Option<Arc<str>> {
+    let names = roots.roots.into_iter().take(MAX_ROOTS).filter_map(|root| name_of(&root.uri));
+    names.map(Arc::from).next()
+}
+
+/// A root's name: the path of a folder, as a command that is started there has it, or another URI
+/// as it is.
+fn name_of(uri: &str) -> Option<String> {
+    if uri.trim().is_empty() || uri.len() > MAX_WORKSPACE_BYTES {
+        return None;
+    }
+    let path = Url::parse(uri).ok().filter(|url| url.scheme() == "file").and_then(|url| url.to_file_path().ok());
+    let Some(path) = path else { return Some(uri.to_owned()) };
+    let path: PathBuf = path.components().filter(|part| *part != Component::CurDir).collect();
+    Some(path.to_string_lossy().into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use rmcp::model::Root;
+
+    use super::*;
+
+    #[test]
+    fn the_root_of_a_client_has_the_name_of_its_folder() {
+        for (uri, name) in [
+            ("file:///home/ann/shop", Some("/home/ann/shop")),
+            ("file:///home/ann/shop/", Some("/home/ann/shop")),
+            ("file:///home/ann/my%20shop/.", Some("/home/ann/my shop")),
+            ("ssh://host/shop", Some("ssh://host/shop")),
+            ("not a uri", Some("not a uri")),
+            (" ", None),
+        ] {
+            assert_eq!(name_of(uri).as_deref(), name, "{uri}");
+        }
+        assert_eq!(name_of(&format!("file:///{}", "a".repeat(MAX_WORKSPACE_BYTES))), None);
+    }
+
+    #[test]
+    fn a_root_that_cannot_be_a_workspace_is_passed_over() {
+        let roots = ["", "file:///a", "file:///b"].map(Root::new);
+        assert_eq!(first(ListRootsResult::new(roots.into())).as_deref(), Some("/a"));
+        assert_eq!(first(ListRootsResult::new(Vec::new())), None);
+    }
+}
