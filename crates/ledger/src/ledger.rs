@@ -10,6 +10,7 @@ use crate::{
     asked::{Carried, Count, CountId, Mark, Measured, Passed, PinnedServer, Pins},
     entry::{Assumption, Digest, Entry, KeptRecording},
     error::LedgerError,
+    keeps::Keeps,
     query::{Filter, KeptQuestion, KeptRun, NotResting, Purge, QuestionFilter, RestingRun, WholeRun},
 };
 
@@ -136,6 +137,9 @@ pub trait Ledger: Send + Sync + 'static {
     /// What was measured of the servers of a configuration in the days that are kept, by all
     /// processes.
     fn measures(&self, configuration: String) -> BoxFuture<'_, Result<BTreeMap<String, Measures>, LedgerError>>;
+
+    /// The values that live on between runs, which are kept beside it.
+    fn keeps(&self) -> &dyn Keeps;
 
     /// Keeps all that was handed over, and takes nothing any more.
     fn close(&self) -> BoxFuture<'_, ()>;

@@ -7,7 +7,8 @@
 //!
 //! At level `calls` no value is kept: only sizes and keyed digests of sources, arguments and
 //! answers. Questions to the owner are kept here too, with their arguments for as long as they are
-//! open. Nothing here decides what is called, and no call is made from what is read here.
+//! open. Beside it, and in the same file, are the values that scripts keep between runs ([`Keeps`]),
+//! which are kept whole. Nothing here decides what is called, and no call is made from what is read here.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
@@ -16,6 +17,7 @@ mod asked;
 mod entry;
 mod error;
 mod holder;
+mod keeps;
 mod key;
 mod ledger;
 mod query;
@@ -25,6 +27,10 @@ pub use asked::{Carried, Count, CountId, Mark, Measured, Passed, PinnedServer, P
 pub use entry::{Asker, Assumption, Call, CallEnd, CallState, Digest, Entry, KeptRecording, RunEnd, RunRest, RunStart};
 pub use error::LedgerError;
 pub use holder::Holder;
+pub use keeps::{
+    Changed, KeepAuthor, KeepBounds, KeepChange, KeepTotals, Keeps, KeptEntry, KeptValue, MAX_KEPT_NAME,
+    MAX_WORKSPACES, NoRoom, Replaces, Swapped,
+};
 pub use ledger::{Ledger, Purpose};
 pub use query::{
     Filter, KeptCall, KeptQuestion, KeptRun, NotResting, Purge, QuestionFilter, RestingRun, RunState, Since, WholeRun,

@@ -24,6 +24,7 @@ mod error;
 pub mod fuzzing;
 mod hook;
 mod json;
+mod keep;
 mod ledger;
 mod life;
 mod limits;
@@ -54,6 +55,7 @@ pub use effect_rules::{EffectRules, TrustedEffect};
 pub use error::{ErrorKind, FailedIn, LimitHit, MissingTool, RunError, Thrown, WaitingCall};
 pub use hook::{HookMode, HookRule};
 pub use json::{JsonBounds, JsonError, JsonText};
+pub use keep::KeepSettings;
 pub use ledger::{LedgerKeep, LedgerLevel, LedgerSettings, RedactRule, UnknownLevel};
 pub use life::{
     Activation, Affinity, Breaker, EffectDefault, EffectDefaults, Framing, KeyPiece, Life, PathRules, Repeat, Share,

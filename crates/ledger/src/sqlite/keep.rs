@@ -9,6 +9,7 @@ use belljar_model::LedgerKeep;
 use rusqlite::{Connection, TransactionBehavior, named_params, params};
 
 use super::{
+    kept,
     live::{Living, Presence},
     questions, resting,
 };
@@ -90,7 +91,7 @@ pub(super) fn purge(connection: &mut Connection, what: &Purge) -> rusqlite::Resu
     Ok(forgotten)
 }
 
-fn begin_the_log_anew(connection: &Connection) -> rusqlite::Result<()> {
+pub(super) fn begin_the_log_anew(connection: &Connection) -> rusqlite::Result<()> {
     connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
 }
 
@@ -146,11 +147,12 @@ fn forget_these(connection: &mut Connection, runs: &[i64]) -> rusqlite::Result<u
     Ok(forgotten)
 }
 
-/// Bytes of the file that are in use.
+/// Bytes of the file that are in use, but for kept values, which have bounds of their own.
 fn used(connection: &Connection) -> rusqlite::Result<u64> {
     let number = |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
     let pages = number("page_count")?.saturating_sub(number("freelist_count")?);
-    Ok(pages.saturating_mul(number("page_size")?).max(0).cast_unsigned())
+    let all = pages.saturating_mul(number("page_size")?).max(0).cast_unsigned();
+    Ok(all.saturating_sub(kept::bytes(connection)?))
 }
 
 fn interrupted(connection: &Connection, path: &Path, presence: &Presence) -> rusqlite::Result<()> {

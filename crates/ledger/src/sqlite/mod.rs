@@ -7,13 +7,15 @@
 //! `write.rs`, `read.rs`, `questions.rs` and `resting.rs` have the statements, `measured.rs`
 //! those of what is measured of servers, `columns.rs` what the numbers in the file stand for, and
 //! `live.rs` tells the runs of a process that lives from those of one that is gone. `points.rs` is
-//! for tests.
+//! for tests. `kept.rs` has the values that live on between runs, behind a connection of their own:
+//! a large one makes no rule wait.
 
 mod beside;
 mod columns;
 mod counts;
 mod file;
 mod keep;
+mod kept;
 mod labels;
 mod live;
 mod measured;
@@ -47,6 +49,8 @@ use crate::{
     asked::{Carried, Count, CountId, Mark, Measured, Passed, PinnedServer, Pins},
     entry::{Assumption, Digest, Entry, KeptRecording},
     error::LedgerError,
+    holder::Holder,
+    keeps::{Changed, KeepAuthor, KeepBounds, KeepChange, KeepTotals, Keeps, KeptEntry, KeptValue, Swapped},
     key::KeyPlace,
     ledger::{Ledger, Purpose},
     query::{Filter, KeptQuestion, KeptRun, NotResting, Purge, QuestionFilter, RestingRun, WholeRun},
@@ -71,6 +75,7 @@ pub struct SqliteLedger {
     path: Option<PathBuf>,
     key: Arc<KeyPlace>,
     beside: Arc<Beside>,
+    kept: Arc<Beside>,
     writer: Writer,
 }
 
@@ -80,8 +85,8 @@ impl SqliteLedger {
     pub fn new(folder: Option<&Path>, options: Options) -> Self {
         let key = Arc::new(KeyPlace::new(folder));
         let writer = Writer::start(folder.map(Path::to_owned), key.clone(), options);
-        let beside = Arc::new(Beside::new(folder.map(Path::to_owned)));
-        Self { path: folder.map(|folder| folder.join(file::NAME)), key, beside, writer }
+        let beside = || Arc::new(Beside::new(folder.map(Path::to_owned)));
+        Self { path: folder.map(|folder| folder.join(file::NAME)), key, beside: beside(), kept: beside(), writer }
     }
 
     async fn read<T: Send + 'static>(
@@ -234,8 +239,60 @@ impl Ledger for SqliteLedger {
         async move { Ok(self.read(move |reader| reader.measures(&configuration)).await?.unwrap_or_default()) }.boxed()
     }
 
+    fn keeps(&self) -> &dyn Keeps {
+        self
+    }
+
     fn close(&self) -> BoxFuture<'_, ()> {
         self.writer.close().boxed()
+    }
+}
+
+impl Keeps for SqliteLedger {
+    fn kept(
+        &self,
+        holder: Holder,
+        name: String,
+        bounds: KeepBounds,
+    ) -> BoxFuture<'_, Result<Option<KeptValue>, LedgerError>> {
+        let kept = self.kept.clone();
+        on_a_thread(move || kept.kept(&holder, &name, &bounds)).boxed()
+    }
+
+    fn kept_entries(&self, holder: Holder, bounds: KeepBounds) -> BoxFuture<'_, Result<Vec<KeptEntry>, LedgerError>> {
+        let kept = self.kept.clone();
+        on_a_thread(move || kept.kept_entries(&holder, &bounds)).boxed()
+    }
+
+    fn change_kept(
+        &self,
+        author: KeepAuthor,
+        changes: Vec<KeepChange>,
+        bounds: KeepBounds,
+    ) -> BoxFuture<'_, Result<Vec<Changed>, LedgerError>> {
+        let kept = self.kept.clone();
+        on_a_thread(move || kept.change_kept(&author, &changes, &bounds)).boxed()
+    }
+
+    fn swap_kept(
+        &self,
+        author: KeepAuthor,
+        (name, text): (String, String),
+        version: Option<i64>,
+        bounds: KeepBounds,
+    ) -> BoxFuture<'_, Result<Swapped, LedgerError>> {
+        let kept = self.kept.clone();
+        on_a_thread(move || kept.swap_kept(&author, (&name, &text), version, &bounds)).boxed()
+    }
+
+    fn forget_kept(&self, holder: Holder, name: Option<String>) -> BoxFuture<'_, Result<u64, LedgerError>> {
+        let kept = self.kept.clone();
+        on_a_thread(move || kept.forget_kept(&holder, name.as_deref())).boxed()
+    }
+
+    fn kept_totals(&self) -> BoxFuture<'_, Result<KeepTotals, LedgerError>> {
+        let kept = self.kept.clone();
+        on_a_thread(move || kept.kept_totals()).boxed()
     }
 }
 

@@ -311,7 +311,7 @@ async fn a_ledger_of_version_1_is_brought_up_to_date_and_nothing_in_it_is_lost()
         ALTER TABLE runs DROP COLUMN client; ALTER TABLE runs DROP COLUMN effects;
         CREATE INDEX runs_by_start ON runs(started_ms); ALTER TABLE calls DROP COLUMN verdict;
         ALTER TABLE calls DROP COLUMN rule; DROP TABLE questions; DROP TABLE resting;
-        DROP TABLE grants; ALTER TABLE calls DROP COLUMN may_repeat; PRAGMA user_version = 1;";
+        DROP TABLE grants; DROP TABLE kept; ALTER TABLE calls DROP COLUMN may_repeat; PRAGMA user_version = 1;";
     connection.execute_batch(back).expect("changed");
     drop(connection);
     // The first reader migrates it too.
