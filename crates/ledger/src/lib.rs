@@ -13,6 +13,7 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+mod artifacts;
 mod asked;
 mod entry;
 mod error;
@@ -20,9 +21,14 @@ mod holder;
 mod keeps;
 mod key;
 mod ledger;
+
 mod query;
 mod sqlite;
 
+pub use artifacts::{
+    ArtifactEntry, ArtifactError, Artifacts, Content, Found, Hit, HolderTotals, MAX_HITS, MAX_LABELS, MAX_LISTED,
+    MAX_READ, MAX_WITHIN, MAX_WORDS, MAX_WORDS_BYTES, NewArtifact, Search, Stored,
+};
 pub use asked::{Carried, Count, CountId, Mark, Measured, Passed, PinnedServer, Pins};
 pub use entry::{Asker, Assumption, Call, CallEnd, CallState, Digest, Entry, KeptRecording, RunEnd, RunRest, RunStart};
 pub use error::LedgerError;

@@ -11,10 +11,12 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+mod artifact;
 mod ask_ways;
 mod call_result;
 mod child_environment;
 mod denial;
+mod digits;
 pub mod display;
 mod duration;
 mod effect;
@@ -25,6 +27,7 @@ pub mod fuzzing;
 mod hook;
 mod json;
 mod keep;
+pub mod json_scan;
 mod ledger;
 mod life;
 mod limits;
@@ -34,6 +37,7 @@ mod nearest;
 mod outcome;
 mod path;
 mod position;
+mod preview;
 mod projects;
 mod redact;
 mod run_event;
@@ -44,6 +48,9 @@ mod server;
 mod tool;
 mod verdict;
 
+pub use artifact::{
+    ArtifactId, ArtifactIdError, ArtifactKind, ArtifactName, ArtifactNameError, ArtifactRef, ArtifactSettings,
+};
 pub use ask_ways::{AskWay, AskWays};
 pub use bytesize::ByteSize;
 pub use call_result::says_error;
@@ -67,6 +74,7 @@ pub use nearest::nearest;
 pub use outcome::{CallRecord, LogEntry, LogLevel, Outcome, Recorded, Usage};
 pub use path::{PathError, ToolPath};
 pub use position::Position;
+pub use preview::{PREVIEW_BYTES, preview};
 pub use projects::{Project, Projects};
 pub use redact::{MASK, Redactor};
 pub use run_event::{RunEvent, RunStep};

@@ -4,10 +4,7 @@ use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 
-/// Crockford's base 32: no letter that is taken for a digit, and none that makes words.
-const DIGITS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
-/// Digits of five bits each that 64 bits need.
-const LENGTH: usize = 13;
+use crate::digits::{self, LENGTH};
 
 /// The name of a run: `r_` and 64 random bits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -28,12 +25,7 @@ impl RunId {
 impl fmt::Display for RunId {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("r_")?;
-        for place in (0..LENGTH).rev() {
-            let digit = (self.0 >> (5 * place)) & 31;
-            let digit = DIGITS.iter().zip(0..).find_map(|(character, value)| (value == digit).then_some(*character));
-            write!(formatter, "{}", char::from(digit.unwrap_or(b'0')))?;
-        }
-        Ok(())
+        digits::write(formatter, self.0)
     }
 }
 
@@ -52,13 +44,7 @@ impl FromStr for RunId {
     type Err = RunIdError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let digits = text.strip_prefix("r_").filter(|digits| digits.len() == LENGTH).ok_or(RunIdError)?;
-        let mut bits: u128 = 0;
-        for digit in digits.bytes() {
-            let value = DIGITS.iter().zip(0_u128..).find_map(|(known, value)| (*known == digit).then_some(value));
-            bits = bits << 5 | value.ok_or(RunIdError)?;
-        }
-        u64::try_from(bits).map(Self).map_err(|_| RunIdError)
+        text.strip_prefix("r_").and_then(digits::read).map(Self).ok_or(RunIdError)
     }
 }
 
