@@ -63,6 +63,8 @@ mod tool;
 mod tools;
 #[path = "../../crates/sandbox/src/toolset.rs"]
 mod toolset;
+#[path = "../../crates/sandbox/src/workspace.rs"]
+mod workspace;
 
 pub use answer_room::AnswerRoom;
 pub use belljar_model::{ScriptValue, Thrown};
@@ -77,3 +79,4 @@ pub use request::{Run, RunRequest, Runner};
 pub use tool::{SchemaError, Tool};
 pub use tools::{CallError, Directory, GrantedTool, Tools, Unavailable};
 pub use toolset::ToolSet;
+pub use workspace::{MAX_ARTIFACT_BYTES, NotAnswered};

@@ -178,6 +178,7 @@ impl Jar {
             namespaces: Vec::new(),
             functions: Vec::new(),
             builtins: true,
+            globals: glass::Globals::empty(),
             extended_value: false,
             max_output: 1 << 16,
             max_arguments: 1 << 16,

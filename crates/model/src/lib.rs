@@ -69,9 +69,12 @@ pub use life::{
 };
 pub use limits::{LimitError, LimitKind, LimitName, LimitSpec, Limits, LimitsPatch};
 pub use measured::{ErrorShare, Histogram, MEASURED_DAYS, Measures, ServerFigures, TargetFigure, Targets, Timing};
-pub use media::{Media, may_hold_media, take_media, text_exceeds};
+pub use media::{
+    Media, artifact_uri, file_block, file_handle, handles, may_hold_handles, may_hold_media, put_back, take_media,
+    text_exceeds,
+};
 pub use nearest::nearest;
-pub use outcome::{CallRecord, LogEntry, LogLevel, Outcome, Recorded, Usage};
+pub use outcome::{CallRecord, KeptOf, KeptPart, LogEntry, LogLevel, Outcome, Recorded, Usage};
 pub use path::{PathError, ToolPath};
 pub use position::Position;
 pub use preview::{PREVIEW_BYTES, preview};

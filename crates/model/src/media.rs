@@ -4,12 +4,14 @@
 //! to a model, and cost thousands of tokens. So they are taken out of the value, which keeps a
 //! short text in the place of each, and are passed on as blocks.
 
+use std::collections::BTreeMap;
+
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use bytesize::ByteSize;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{JsonText, display::line};
+use crate::{ArtifactId, JsonText, display::line};
 
 /// The most blocks of one value; further ones are left out, and their place says so. Clients show
 /// every image to the model.
@@ -32,6 +34,22 @@ impl Media {
         self.0
     }
 
+    /// What it is, as the text in its place says: `image`, `audio` or `resource`.
+    pub fn kind(&self) -> &str {
+        self.0.get("type").and_then(Value::as_str).unwrap_or("resource")
+    }
+
+    /// Its type and its bytes.
+    pub fn file(&self) -> Option<(Option<&str>, Vec<u8>)> {
+        let holder = self.0.get("resource").unwrap_or(&self.0);
+        let mime = holder.get("mimeType").and_then(Value::as_str);
+        if let Some(text) = holder.get("text").and_then(Value::as_str) {
+            return Some((mime, text.as_bytes().to_vec()));
+        }
+        let encoded = holder.get("data").or_else(|| holder.get("blob")).and_then(Value::as_str)?;
+        Some((mime, STANDARD.decode(encoded).ok()?))
+    }
+
     /// Bytes of text that the block adds for a model.
     pub fn text_bytes(&self) -> usize {
         self.0.pointer("/resource/text").and_then(Value::as_str).map_or(0, str::len)
@@ -51,6 +69,89 @@ pub fn take_media(value: &mut Value) -> Vec<Media> {
     let mut found = Vec::new();
     take(value, &mut found);
     found
+}
+
+/// Whether a JSON text may contain the handle of a file: a cheap search, as [`may_hold_media`].
+pub fn may_hold_handles(text: &str) -> bool {
+    text.contains("\"artifact\"")
+}
+
+/// The handle by which a script knows a file that is kept as an artifact:
+/// `{"type": "image", "artifact": id, "mimeType": type, "bytes": length}`.
+pub fn file_handle(id: ArtifactId, mime: Option<&str>, bytes: u64) -> Value {
+    let mut handle = serde_json::json!({ "type": kind_of(mime), "artifact": id, "bytes": bytes });
+    if let (Some(mime), Some(members)) = (mime, handle.as_object_mut()) {
+        members.insert("mimeType".to_owned(), mime.into());
+    }
+    handle
+}
+
+/// The block of MCP for a file that is kept as an artifact.
+pub fn file_block(id: ArtifactId, mime: Option<&str>, bytes: &[u8]) -> Value {
+    let data = STANDARD.encode(bytes);
+    match kind_of(mime) {
+        "resource" => {
+            let mut resource = serde_json::json!({ "uri": artifact_uri(id), "blob": data });
+            if let (Some(mime), Some(members)) = (mime, resource.as_object_mut()) {
+                members.insert("mimeType".to_owned(), mime.into());
+            }
+            serde_json::json!({ "type": "resource", "resource": resource })
+        }
+        kind => serde_json::json!({ "type": kind, "data": data, "mimeType": mime }),
+    }
+}
+
+/// The address of an artifact as a resource of MCP.
+pub fn artifact_uri(id: ArtifactId) -> String {
+    format!("belljar://artifacts/{id}")
+}
+
+fn kind_of(mime: Option<&str>) -> &'static str {
+    match mime {
+        Some(mime) if mime.starts_with("image/") => "image",
+        Some(mime) if mime.starts_with("audio/") => "audio",
+        _ => "resource",
+    }
+}
+
+/// The files whose handles are in a value, each once, in their order.
+///
+/// It recurses as deep as the value nests.
+pub fn handles(value: &Value) -> Vec<ArtifactId> {
+    fn find(value: &Value, found: &mut Vec<ArtifactId>) {
+        match value {
+            Value::Object(members) => match handle_of(members) {
+                Some(id) if !found.contains(&id) && found.len() < MAX_BLOCKS => found.push(id),
+                Some(_) => {}
+                None => members.values().for_each(|member| find(member, found)),
+            },
+            Value::Array(elements) => elements.iter().for_each(|element| find(element, found)),
+            _ => {}
+        }
+    }
+    let mut found = Vec::new();
+    find(value, &mut found);
+    found
+}
+
+/// Puts these blocks in the places of their handles. Other handles stay.
+///
+/// It recurses as deep as the value nests.
+pub fn put_back(value: &mut Value, blocks: &BTreeMap<ArtifactId, Value>) {
+    match value {
+        Value::Object(members) => match handle_of(members).and_then(|id| blocks.get(&id)) {
+            Some(block) => *value = block.clone(),
+            None => members.values_mut().for_each(|member| put_back(member, blocks)),
+        },
+        Value::Array(elements) => elements.iter_mut().for_each(|element| put_back(element, blocks)),
+        _ => {}
+    }
+}
+
+fn handle_of(members: &Map<String, Value>) -> Option<ArtifactId> {
+    let kind = members.get("type")?.as_str()?;
+    let id = members.get("artifact")?.as_str()?;
+    ["image", "audio", "resource"].contains(&kind).then(|| id.parse().ok()).flatten()
 }
 
 fn take(value: &mut Value, found: &mut Vec<Media>) {
@@ -238,6 +339,29 @@ mod tests {
         ] {
             assert_eq!(taken(value.clone()), (value, vec![]));
         }
+    }
+
+    #[test]
+    fn a_handle_becomes_the_block_of_its_file_and_only_a_handle_does() {
+        let (shown, other) = (ArtifactId::from_bits(1), ArtifactId::from_bits(2));
+        let mut value = json!({
+            "shot": file_handle(shown, Some("image/png"), 8),
+            "again": [file_handle(shown, Some("image/png"), 8)],
+            "gone": file_handle(other, None, 3),
+            "text": { "type": "text", "artifact": shown },
+            "none": { "type": "image", "artifact": "a_?" },
+        });
+        assert_eq!(handles(&value), [shown, other]);
+        let block = file_block(shown, Some("image/png"), b"\x89PNG\r\n\x1a\n");
+        put_back(&mut value, &[(shown, block.clone())].into());
+        assert_eq!((&value["shot"], &value["again"][0]), (&block, &block));
+        assert_eq!(value["gone"], json!({ "type": "resource", "artifact": other, "bytes": 3 }));
+        let (rest, media) = taken(json!([block, file_block(other, Some("application/pdf"), b"%PDF")]));
+        assert_eq!(rest[0], "[image 1: image/png, 8 B]");
+        assert_eq!(rest[1], format!("[resource 2: belljar://artifacts/{other}, application/pdf, 4 B]"));
+        let files: Vec<_> = media.into_iter().map(Media).collect();
+        assert_eq!(files[0].file(), Some((Some("image/png"), b"\x89PNG\r\n\x1a\n".to_vec())));
+        assert_eq!((files[1].kind(), files[1].file()), ("resource", Some((Some("application/pdf"), b"%PDF".to_vec()))));
     }
 
     #[test]

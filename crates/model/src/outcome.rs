@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize, Serializer, ser::SerializeStruct};
 
-use crate::{Effect, JsonText, Media, RunError, RunId, Verdict};
+use crate::{ArtifactId, Effect, JsonText, Media, RunError, RunId, Verdict};
 
 /// The end of a run. Serialised, it is the object that `run --json` prints and `execute_code`
 /// returns.
@@ -15,6 +15,9 @@ pub struct Outcome {
     /// Images, sounds and embedded files that were taken out of the value. Not part of the JSON:
     /// they are shown as blocks where that is possible.
     pub media: Vec<Media>,
+    /// What became of parts that are too large to be shown: their places show a preview, or say that
+    /// they are cut.
+    pub kept: Vec<KeptPart>,
     /// The script's logs, also when it failed.
     pub logs: Vec<LogEntry>,
     /// The tool calls that have ended, in the order in which the script got their answers, also
@@ -64,6 +67,7 @@ impl Outcome {
             run: None,
             result: Err(error),
             media: Vec::new(),
+            kept: Vec::new(),
             logs: Vec::new(),
             calls: Vec::new(),
             usage: Usage::default(),
@@ -78,14 +82,73 @@ impl Outcome {
     }
 }
 
+/// A part of an outcome that is kept as an artifact.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct KeptPart {
+    /// Which part.
+    #[serde(skip_serializing_if = "KeptOf::is_value")]
+    pub of: KeptOf,
+    /// The artifact; `None` if it could not be kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<ArtifactId>,
+    /// Its length, in bytes.
+    pub bytes: u64,
+    /// Why it could not be kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_kept: Option<String>,
+}
+
+/// A part of an outcome.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KeptOf {
+    /// The value. A preview is in its place.
+    Value,
+    /// The logs. Their beginning is in their place.
+    Logs,
+    /// An image, a sound or a file in the value, by its number in the text in its place.
+    Media(usize),
+}
+
+impl KeptOf {
+    fn is_value(&self) -> bool {
+        *self == Self::Value
+    }
+}
+
+impl std::fmt::Display for KeptOf {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Value => formatter.write_str("value"),
+            Self::Logs => formatter.write_str("logs"),
+            Self::Media(number) => write!(formatter, "media {number}"),
+        }
+    }
+}
+
+impl Serialize for KeptOf {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
 impl Serialize for Outcome {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut object = serializer.serialize_struct("Outcome", 6 + usize::from(self.run.is_some()))?;
+        let (of_value, others): (Vec<&KeptPart>, Vec<&KeptPart>) =
+            self.kept.iter().partition(|part| part.of.is_value());
+        let more =
+            usize::from(self.run.is_some()) + usize::from(!of_value.is_empty()) + usize::from(!others.is_empty());
+        let mut object = serializer.serialize_struct("Outcome", 6 + more)?;
         object.serialize_field("ok", &self.is_ok())?;
         if let Some(run) = &self.run {
             object.serialize_field("run", run)?;
         }
         object.serialize_field("value", &self.result.as_ref().ok())?;
+        if let Some(part) = of_value.first() {
+            object.serialize_field("artifact", part)?;
+        }
+        if !others.is_empty() {
+            object.serialize_field("artifacts", &others)?;
+        }
         object.serialize_field("logs", &self.logs)?;
         object.serialize_field("error", &self.result.as_ref().err())?;
         object.serialize_field("calls", &self.calls)?;
@@ -204,6 +267,7 @@ mod tests {
             run: Some(RunId::from_bits(1)),
             result: Ok(JsonText::from_value(&serde_json::json!({"a": 1}))),
             media: Vec::new(),
+            kept: Vec::new(),
             logs: vec![LogEntry { level: LogLevel::Log, text: "x".into() }],
             calls: vec![CallRecord {
                 server: "fs".into(),
@@ -223,6 +287,16 @@ mod tests {
             serde_json::to_string(&ok).expect("json"),
             r#"{"ok":true,"run":"r_0000000000001","value":{"a":1},"logs":[{"level":"log","text":"x"}],"error":null,"calls":[{"server":"fs","tool":"read_file","effect":"read_only","ok":true,"ms":1.5}],"usage":{"fuel":9,"source_bytes":0,"tool_calls":1,"concurrent_calls":0,"largest_arguments_bytes":0,"largest_result_bytes":0,"log_bytes":0,"log_lines":0,"output_bytes":7}}"#
         );
+        let part = |of, id: Option<u64>, not_kept: Option<&str>| KeptPart {
+            of,
+            id: id.map(ArtifactId::from_bits),
+            bytes: 7,
+            not_kept: not_kept.map(str::to_owned),
+        };
+        let parts = vec![part(KeptOf::Media(1), Some(1), None), part(KeptOf::Value, None, Some("full"))];
+        let kept = serde_json::to_value(Outcome { kept: parts, ..ok }).expect("json");
+        assert_eq!(kept["artifact"], serde_json::json!({ "bytes": 7, "not_kept": "full" }));
+        assert_eq!(kept["artifacts"], serde_json::json!([{ "of": "media 1", "id": "a_0000000000001", "bytes": 7 }]));
         let limit = LimitHit { name: LimitName::Fuel, max: 5, used: 5 };
         let failed = Outcome::refused(RunError::new(ErrorKind::Fuel, "out of fuel").with_limit(limit));
         assert_eq!(

@@ -116,6 +116,8 @@ pub enum Question<'a> {
     /// What is known of the script's calls before it runs: JSON, as the guest has found them. The
     /// answer is JSON too.
     Plan(&'a str),
+    /// A question of `artifacts`, as JSON. The answer is JSON, and so is the reason for having none.
+    Artifacts(&'a str),
 }
 
 /// The answer to a call.
@@ -359,6 +361,7 @@ impl<'a> Question<'a> {
             Self::Describe(path) => out.array(2)?.u8(2)?.str(path)?.ok(),
             Self::Route { server, words } => text_or_null(out.array(3)?.u8(5)?.str(server)?, words),
             Self::Plan(calls) => out.array(2)?.u8(4)?.str(calls)?.ok(),
+            Self::Artifacts(question) => out.array(2)?.u8(7)?.str(question)?.ok(),
         }
     }
 
@@ -368,6 +371,7 @@ impl<'a> Question<'a> {
             (3, 1) => Self::Search { query: input.str()?, limit: input.u32()? },
             (2, 2) => Self::Describe(input.str()?),
             (2, 4) => Self::Plan(input.str()?),
+            (2, 7) => Self::Artifacts(input.str()?),
             (3, 5) => Self::Route { server: input.str()?, words: optional_text(input)? },
             _ => return Err(decode::Error::message("an unknown question to the catalogue")),
         })

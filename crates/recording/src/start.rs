@@ -23,6 +23,8 @@ const MAX_FUNCTIONS: u64 = 10_000;
 /// The bits of a [`CallForm`].
 const POSITIONAL: u8 = 1;
 const PLAIN: u8 = 2;
+/// The bits of the globals for what lives between runs.
+const ARTIFACTS: u8 = 1;
 
 /// The engine that ran a script. With the same one, a replay uses the same fuel.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,6 +66,8 @@ pub struct Surroundings {
     pub no_builtins: bool,
     /// Whether the value is in extended JSON.
     pub extended_value: bool,
+    /// Whether there was `artifacts`.
+    pub artifacts: bool,
 }
 
 /// A global function, as the script saw it.
@@ -191,16 +195,20 @@ impl Surroundings {
     }
 
     fn encode(&self, out: &mut Encoder<Vec<u8>>) -> Encoded {
-        text_or_null(out.array(4)?, self.prelude.as_deref())?;
+        let globals = if self.artifacts { ARTIFACTS } else { 0 };
+        text_or_null(out.array(4 + u64::from(globals != 0))?, self.prelude.as_deref())?;
         out.bool(self.no_builtins)?.bool(self.extended_value)?.array(self.functions.len() as u64)?;
         for GlobalFunction { name, server, property } in &self.functions {
             out.array(3)?.str(name)?.u32(*server)?.str(property)?;
         }
-        Ok(())
+        if globals == 0 { Ok(()) } else { out.u8(globals)?.ok() }
     }
 
     fn decode(input: &mut Decoder<'_>) -> Result<Self, decode::Error> {
-        known(input, 4)?;
+        let items = length(input)?;
+        if items != 4 && items != 5 {
+            return Err(decode::Error::message(format!("what stood around a script has {items} items")));
+        }
         let prelude = optional_text(input)?.map(str::to_owned);
         let (no_builtins, extended_value) = (input.bool()?, input.bool()?);
         let mut functions = Vec::new();
@@ -209,7 +217,15 @@ impl Surroundings {
             let (name, server, property) = (input.str()?.to_owned(), input.u32()?, input.str()?.to_owned());
             functions.push(GlobalFunction { name, server, property });
         }
-        Ok(Self { prelude, functions, no_builtins, extended_value })
+        // Without any, nothing is written.
+        let artifacts = match items {
+            5 => match input.u8()? {
+                ARTIFACTS => true,
+                bits => return Err(decode::Error::message(format!("unknown globals {bits}"))),
+            },
+            _ => false,
+        };
+        Ok(Self { prelude, functions, no_builtins, extended_value, artifacts })
     }
 }
 

@@ -11,6 +11,7 @@ wasmtime::component::bindgen!({
         "belljar:sandbox/catalog.describe": async | trappable,
         "belljar:sandbox/catalog.route": async | trappable,
         "belljar:sandbox/catalog.plan": async | trappable,
+        "belljar:sandbox/workspace.artifacts": async | trappable,
         default: trappable,
     },
     exports: { default: async },

@@ -43,6 +43,7 @@ mod tool;
 mod tools;
 mod toolset;
 mod turn;
+mod workspace;
 
 pub use answer_room::AnswerRoom;
 pub use belljar_image::{CodeOrigin, Image, ImageError};
@@ -71,3 +72,4 @@ pub use serde_json::{self, Map, Value, json};
 pub use tool::{SchemaError, Tool};
 pub use tools::{CallError, Directory, GrantedTool, Tools, Unavailable};
 pub use toolset::ToolSet;
+pub use workspace::{MAX_ARTIFACT_BYTES, NotAnswered};

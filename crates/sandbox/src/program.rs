@@ -19,6 +19,11 @@ pub struct Program {
     /// Whether the script finds belljar's own global, `tools`. Without it the name is free for a
     /// namespace or a function.
     pub builtins: bool,
+    /// Whether the script has `artifacts`, whose questions [`Tools::artifacts`] answers. A namespace
+    /// or a function of that name hides it.
+    ///
+    /// [`Tools::artifacts`]: crate::Tools::artifacts
+    pub artifacts: bool,
     /// Whether the value of the run is in extended JSON, as [`ScriptValue`](crate::ScriptValue)
     /// reads it: with undefined and bytes. In plain JSON, undefined is null.
     pub extended_value: bool,
@@ -65,6 +70,7 @@ impl Program {
             source: source.into(),
             prelude: None,
             builtins: true,
+            artifacts: false,
             extended_value: false,
             client: String::new(),
             seed: None,
@@ -90,6 +96,13 @@ impl Program {
         self
     }
 
+    /// The same script with the global `artifacts`.
+    #[must_use]
+    pub fn with_artifacts(mut self) -> Self {
+        self.artifacts = true;
+        self
+    }
+
     /// The same script, whose value is in extended JSON.
     #[must_use]
     pub fn with_extended_value(mut self) -> Self {
@@ -103,6 +116,7 @@ impl Program {
             prelude: self.prelude.clone(),
             functions: functions.iter().map(GlobalFunction::from).collect(),
             no_builtins: !self.builtins,
+            artifacts: self.artifacts && self.builtins,
             extended_value: self.extended_value,
         }
     }

@@ -26,6 +26,7 @@ use crate::{
     rest::RestAfter,
     stand_in::StandIn,
     turn::Turn,
+    workspace::MAX_QUESTION_BYTES,
 };
 
 /// Fuel that a host call may spend on values that cross the boundary, in bytes: twice the largest
@@ -99,7 +100,7 @@ pub(crate) async fn run(host: &Host<'_>, script: Script<'_>, cancelled: impl Fut
         shared.meter.begin_again();
     }
     let state = RunState::new(limits.clone(), tools.clone(), &namespaces, seed, &shared, tape);
-    let mut store = match open_store(host.engine, state, limits, &shared) {
+    let mut store = match open_store(host.engine, state, limits, &shared, surroundings.artifacts) {
         Ok(store) => store,
         Err(error) => return Ended { outcome: Outcome::refused(internal(&error)), overdue: None, stand_in: None },
     };
@@ -109,6 +110,7 @@ pub(crate) async fn run(host: &Host<'_>, script: Script<'_>, cancelled: impl Fut
         namespaces: namespaces.into_iter().map(bindings::Namespace::from).collect(),
         functions: surroundings.functions.into_iter().map(bindings::Function::from).collect(),
         builtins: !surroundings.no_builtins,
+        globals: globals(&surroundings),
         extended_value: surroundings.extended_value,
         // The host decides which part of it is media.
         max_output: as_u32(limits.max_value_bytes()),
@@ -206,6 +208,7 @@ pub(crate) async fn run(host: &Host<'_>, script: Script<'_>, cancelled: impl Fut
     let mut outcome = Outcome {
         result,
         media: Vec::new(),
+        kept: Vec::new(),
         logs: notes.logs,
         calls: notes.calls,
         usage,
@@ -216,6 +219,14 @@ pub(crate) async fn run(host: &Host<'_>, script: Script<'_>, cancelled: impl Fut
     let state = store.data_mut();
     outcome.recording = state.recorder.end(cause, &outcome);
     Ended { outcome, overdue, stand_in: state.stand_in.take() }
+}
+
+/// Which globals a run has for what lives between runs.
+fn globals(surroundings: &Surroundings) -> bindings::Globals {
+    match surroundings.artifacts {
+        true => bindings::Globals::ARTIFACTS,
+        false => bindings::Globals::empty(),
+    }
 }
 
 impl From<Namespace> for bindings::Namespace {
@@ -268,11 +279,15 @@ pub(crate) fn open_store(
     state: RunState,
     limits: &Limits,
     shared: &Shared,
+    has_artifacts: bool,
 ) -> wasmtime::Result<Store<RunState>> {
     let mut store = Store::new(engine, state);
     store.limiter(|state| &mut state.limiter);
     store.set_fuel(limits.fuel)?;
     let asked = limits.max_source.as_u64().max(MAX_PLAN_BYTES as u64);
+    // A question is in the guest's memory, and no longer than that.
+    let kept = limits.memory.as_u64().min(MAX_QUESTION_BYTES as u64);
+    let asked = if has_artifacts { asked.max(kept) } else { asked };
     let largest = limits.max_value_bytes().max(asked).max(limits.max_arguments.as_u64());
     store.set_hostcall_fuel(usize::try_from(largest.saturating_mul(HOSTCALL_FACTOR)).unwrap_or(usize::MAX));
     // Each costs some hundred bytes of the host that no memory limit counts, and creating one costs

@@ -433,7 +433,7 @@ mod tests {
         };
         let tape = Tape { recorder: Recorder::new(None), stand_in: None };
         let state = RunState::new(limits.clone(), Arc::new(ToolSet::new()), &[], [0; 32], &shared, tape);
-        let mut store = run::open_store(&sandbox.engine, state, &limits, &shared).expect("a store");
+        let mut store = run::open_store(&sandbox.engine, state, &limits, &shared, false).expect("a store");
         let instance = sandbox.interpreter.instantiate_async(&mut store).await.expect("an instance");
         let program = |source: &str| bindings::Program {
             source: source.to_owned(),
@@ -441,6 +441,7 @@ mod tests {
             namespaces: Vec::new(),
             functions: Vec::new(),
             builtins: true,
+            globals: bindings::Globals::empty(),
             extended_value: false,
             max_output: 100,
             max_arguments: 100,

@@ -10,6 +10,7 @@ use crate::{
     Function, Namespace,
     answer_room::AnswerRoom,
     plan::{Finding, PlannedCalls, Reach},
+    workspace::NotAnswered,
 };
 
 /// The tools of a run.
@@ -142,6 +143,14 @@ pub trait Tools: Send + Sync + 'static {
     fn route(&self, server: String, words: Option<String>) -> BoxFuture<'_, Result<JsonText, String>> {
         let _ = words;
         Box::pin(async move { Err(format!("there is nothing to choose: '{server}' has no projects")) })
+    }
+
+    /// Answers a question of `artifacts`, as `wit/sandbox.wit` has them, for a run whose
+    /// [`Program`](crate::Program) has that global. Any text may come. A default run keeps nothing.
+    fn artifacts(&self, question: String) -> BoxFuture<'_, Result<JsonText, NotAnswered>> {
+        let _ = question;
+        let nothing = NotAnswered::new("nothing is kept from one run to the next here", "return the value instead");
+        Box::pin(std::future::ready(Err(nothing)))
     }
 
     /// What is known of the calls of a script before it runs, one for one; nothing is called.

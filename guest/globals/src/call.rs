@@ -216,7 +216,7 @@ fn only_reads(server: &str, name: &str, context: &mut Context) -> bool {
 
 /// Resolves the promise of a call with data. Data is no promise, whatever a script has made of
 /// `Object.prototype.then`.
-fn resolve(settle: &ResolvingFunctions, value: JsValue, context: &mut Context) -> JsResult<()> {
+pub(super) fn resolve(settle: &ResolvingFunctions, value: JsValue, context: &mut Context) -> JsResult<()> {
     let then = js_string!("then");
     let shielded = match value.as_object() {
         Some(object)

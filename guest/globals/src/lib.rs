@@ -5,6 +5,7 @@
 //! belongs to one run.
 
 mod answers;
+mod artifacts;
 mod call;
 mod console;
 mod guards;
@@ -57,6 +58,7 @@ pub fn install(context: &mut Context) -> JsResult<()> {
     console::install(context)?;
     timers::install(context)?;
     tools::install(context)?;
+    artifacts::install(context)?;
     namespace::install(&prelude, context)?;
     spread::install(&prelude, context)?;
     web::install(context)?;

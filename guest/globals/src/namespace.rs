@@ -21,7 +21,10 @@ use boa_engine::{
 };
 use boa_gc::{Finalize, Trace};
 
-use belljar_guest_bindings::{Program, belljar::sandbox::tools as host};
+use belljar_guest_bindings::{
+    Program,
+    belljar::sandbox::{tools as host, workspace::Globals},
+};
 use belljar_guest_engine::{
     call_site::CallSite,
     objects::{self, with_hint},
@@ -29,6 +32,7 @@ use belljar_guest_engine::{
 };
 
 use super::{
+    artifacts,
     call::call,
     missing::{texts_of_no_server, unknown},
     servers::{
@@ -54,6 +58,10 @@ pub(super) fn bind(program: &Program, context: &mut Context) -> JsResult<()> {
     let global = context.global_object();
     if !program.builtins {
         global.delete_property_or_throw(js_string!("tools"), context)?;
+    }
+    // Before the namespaces and functions, which hide it where they have its name.
+    if program.globals.contains(Globals::ARTIFACTS) {
+        artifacts::bind(context)?;
     }
     let mut servers = Vec::new();
     for (number, namespace) in (0_u32..).zip(&program.namespaces) {

@@ -120,8 +120,17 @@ pub(super) fn policy_error(
 /// A `TypeError` at the place of a call that was never made: its arguments are not what the tool
 /// asks for.
 pub(super) fn refused(site: CallSite, message: &str, hint: Option<&str>, context: &mut Context) -> JsResult<JsError> {
+    let prototype = context.intrinsics().constructors().type_error().prototype();
+    let error = failed(site, message, hint, context)?;
+    if let Some(object) = error.as_opaque().and_then(JsValue::as_object) {
+        object.set_prototype(Some(prototype));
+    }
+    Ok(error)
+}
+
+/// An `Error` at the place of what was asked of the host, and failed.
+pub(super) fn failed(site: CallSite, message: &str, hint: Option<&str>, context: &mut Context) -> JsResult<JsError> {
     let error = site.into_error();
-    error.set_prototype(Some(context.intrinsics().constructors().type_error().prototype()));
     put_hidden(&error, "message", JsString::from(message), context)?;
     if let Some(hint) = hint {
         put_hidden(&error, "hint", JsString::from(hint), context)?;

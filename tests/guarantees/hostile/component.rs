@@ -65,7 +65,7 @@ fn module(parts: &str, run: &str) -> String {
                     (drop (memory.grow (i32.add (i32.div_u (local.get 3) (i32.const 65536)) (i32.const 1)))))
                 (local.get $at))
             (func (export "init"))
-            (func (export "run") (param i32 i32 i32 i32 i32 i32 i32 i32 i32 i32 i32 i32 i32 i32 i32) (result i32)
+            (func (export "run") (param i32 i32 i32 i32 i32 i32 i32 i32 i32 i32 i32 i32 i32 i32 i32 i32) (result i32)
                 {run}))"#
     )
 }

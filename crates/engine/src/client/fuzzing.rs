@@ -579,6 +579,7 @@ fn outcome(result: Result<&str, (&str, &str)>, order: &str) -> Outcome {
             Err(_) => Err(belljar_model::RunError::new(kind, message).with_hint(message)),
         },
         media: Vec::new(),
+        kept: Vec::new(),
         logs: logs.into(),
         calls: Vec::new(),
         usage: belljar_model::Usage::default(),

@@ -350,6 +350,10 @@ impl Run {
             Question::Search(query, limit) => Ok(Found::Json(self.terms.tools.search(query, limit as usize).await)),
             Question::Describe(path) => self.terms.tools.describe(path).await.map(Found::Json),
             Question::Route(server, words) => self.terms.tools.route(server, words).await.map(Found::Json),
+            Question::Artifacts(question) => {
+                let answer = self.terms.tools.artifacts(question).await;
+                answer.map(Found::Json).map_err(|reason| reason.to_text())
+            }
             Question::Plan(calls) => {
                 let calls =
                     PlannedCalls::parse(&calls).ok_or_else(|| "the calls of the script cannot be read".to_owned())?;

@@ -172,6 +172,7 @@ fn outcome(result: Result<JsonText, RunError>, order: Vec<u64>) -> Vec<u8> {
     let outcome = Outcome {
         result,
         media: Vec::new(),
+        kept: Vec::new(),
         logs: Vec::new(),
         calls: Vec::new(),
         usage: Usage::default(),

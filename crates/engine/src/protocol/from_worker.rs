@@ -5,6 +5,8 @@ use belljar_model::{
     Recorded, RunError, RunStep, Thrown, Usage, text_exceeds,
 };
 
+use belljar_sandbox::MAX_ARTIFACT_BYTES;
+
 use super::{
     Malformed,
     bytes::{Reader, Writer},
@@ -39,11 +41,15 @@ pub(crate) const STEP: u8 = 14;
 /// Is any of these calls certain to fail?
 pub(crate) const PLAN: u8 = 15;
 pub(crate) const ROUTE: u8 = 16;
+/// A question of `artifacts`.
+pub(crate) const ARTIFACTS: u8 = 17;
 
 /// Bytes of the reason of [`FAILED`].
 pub(crate) const MAX_REASON: u64 = 64 * 1024;
 /// Bytes of a query, a name or a path: the sandbox cuts them to much less.
 pub(super) const MAX_QUESTION: u64 = 64 * 1024;
+/// Bytes of a question of `artifacts`, which may have a whole value in it.
+pub(super) const MAX_ARTIFACTS_QUESTION: u64 = (MAX_ARTIFACT_BYTES + 64 * 1024) as u64;
 /// Bytes of one of an error's texts: the sandbox cuts those of the script to 8 KiB.
 pub(super) const MAX_ERROR_TEXT: u64 = 64 * 1024;
 /// Bytes of a run's usage, which is some twenty numbers as JSON.
@@ -87,6 +93,8 @@ pub(crate) enum Question {
     Route(String, Option<String>),
     /// The calls of the script, as JSON.
     Plan(String),
+    /// As JSON.
+    Artifacts(String),
 }
 
 pub(crate) fn question(run: u64, question: &Question) -> Vec<u8> {
@@ -98,6 +106,9 @@ pub(crate) fn question(run: u64, question: &Question) -> Vec<u8> {
         Question::Describe(path) => of_kind(DESCRIBE).text(path).finish_frame(),
         Question::Route(server, words) => of_kind(ROUTE).text(server).option_text(words.as_deref()).finish_frame(),
         Question::Plan(calls) => of_kind(PLAN).text(calls).finish_frame(),
+        Question::Artifacts(question) => {
+            Writer::frame(ARTIFACTS, run, question.len() + 16).text(question).finish_frame()
+        }
     }
 }
 
@@ -110,6 +121,7 @@ pub(crate) fn parse_question(kind: u8, body: &[u8]) -> Result<Question, Malforme
         DESCRIBE => Question::Describe(reader.text(MAX_QUESTION)?.to_owned()),
         ROUTE => Question::Route(reader.text(MAX_QUESTION)?.to_owned(), reader.option_text(MAX_QUESTION)?),
         PLAN => Question::Plan(reader.text(MAX_QUESTION)?.to_owned()),
+        ARTIFACTS => Question::Artifacts(reader.text(MAX_ARTIFACTS_QUESTION)?.to_owned()),
         _ => return Err(Malformed::Tag),
     };
     reader.end()?;
@@ -280,7 +292,17 @@ pub(crate) fn parse_outcome(body: &[u8], limits: &Limits) -> Result<Outcome, Mal
     let usage: Usage = serde_json::from_str(reader.text(MAX_USAGE)?).map_err(|_| Malformed::Json)?;
     let order = reader.numbers(MAX_ORDER)?;
     reader.end()?;
-    Ok(Outcome { result, media: Vec::new(), logs, calls: Vec::new(), usage, order, recording: None, run: None })
+    Ok(Outcome {
+        result,
+        media: Vec::new(),
+        kept: Vec::new(),
+        logs,
+        calls: Vec::new(),
+        usage,
+        order,
+        recording: None,
+        run: None,
+    })
 }
 
 const LEVELS: [LogLevel; 5] = [LogLevel::Debug, LogLevel::Log, LogLevel::Info, LogLevel::Warn, LogLevel::Error];
@@ -375,6 +397,7 @@ mod tests {
         Outcome {
             result,
             media: Vec::new(),
+            kept: Vec::new(),
             logs: vec![LogEntry { level: LogLevel::Warn, text: "ö".into() }],
             calls: Vec::new(),
             usage: Usage { fuel: Some(17), wall_ms: Some(1.5), ..Usage::default() },
@@ -442,6 +465,7 @@ mod tests {
             Question::Route("serena".into(), Some("the Go backend".into())),
             Question::Route("serena".into(), None),
             Question::Plan("{}".into()),
+            Question::Artifacts("{}".into()),
         ] {
             let frame = question(1, &sent);
             assert_eq!(parse_question(*frame.get(4).expect("a kind"), body(&frame)), Ok(sent));

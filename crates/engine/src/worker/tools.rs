@@ -14,8 +14,8 @@ use std::{
 
 use belljar_model::{Effect, JsonBounds, JsonText, RunStep, ToolPath};
 use belljar_sandbox::{
-    AnswerRoom, CallError, Directory, Finding, Function, GrantedTool, Namespace, Parked, PlannedCalls, Tools,
-    Unavailable,
+    AnswerRoom, CallError, Directory, Finding, Function, GrantedTool, Namespace, NotAnswered, Parked, PlannedCalls,
+    Tools, Unavailable,
 };
 use futures::{FutureExt as _, future::BoxFuture};
 use parking_lot::Mutex;
@@ -301,6 +301,15 @@ impl Tools for FarTools {
 
     fn route(&self, server: String, words: Option<String>) -> BoxFuture<'_, Result<JsonText, String>> {
         async move { json(self.ask(Question::Route(server, words)).await?) }.boxed()
+    }
+
+    fn artifacts(&self, question: String) -> BoxFuture<'_, Result<JsonText, NotAnswered>> {
+        async move {
+            let answer = self.ask(Question::Artifacts(question)).await;
+            // The gateway has written a reason as the guest gets it.
+            answer.and_then(json).map_err(|reason| NotAnswered::from_text(&reason))
+        }
+        .boxed()
     }
 
     fn plan(&self, calls: PlannedCalls) -> BoxFuture<'_, Vec<Finding>> {

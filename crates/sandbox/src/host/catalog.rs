@@ -95,7 +95,7 @@ fn crossing(finding: Finding) -> catalog::Finding {
     }
 }
 
-fn plain(answer: &Result<String, String>) -> Result<&str, &str> {
+pub(super) fn plain(answer: &Result<String, String>) -> Result<&str, &str> {
     answer.as_deref().map_err(String::as_str)
 }
 

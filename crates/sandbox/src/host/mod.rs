@@ -11,6 +11,7 @@ mod stderr;
 mod timers;
 mod tools;
 mod wasi;
+mod workspace;
 
 use wasmtime::component::Linker;
 
@@ -24,5 +25,6 @@ pub(crate) fn link(linker: &mut Linker<RunState>) -> wasmtime::Result<()> {
     sandbox::catalog::add_to_linker::<_, RunState>(linker, |state| state)?;
     sandbox::console::add_to_linker::<_, RunState>(linker, |state| state)?;
     sandbox::timers::add_to_linker::<_, RunState>(linker, |state| state)?;
-    sandbox::completions::add_to_linker::<_, RunState>(linker, |state| state)
+    sandbox::completions::add_to_linker::<_, RunState>(linker, |state| state)?;
+    sandbox::workspace::add_to_linker::<_, RunState>(linker, |state| state)
 }

@@ -46,6 +46,8 @@ pub(crate) struct RunState {
     pub(super) calls: u64,
     /// Whether the guest has asked about the calls of its script.
     pub(super) is_planned: bool,
+    /// Questions about what lives between runs that the guest has asked.
+    pub(super) kept_questions: u64,
     /// Calls and timers begun, which gives their numbers.
     pub(super) begun: u32,
     /// Those that were neither handed over nor cancelled.
@@ -118,6 +120,7 @@ impl RunState {
             tasks: JoinSet::new(),
             calls: 0,
             is_planned: false,
+            kept_questions: 0,
             begun: 0,
             outstanding: 0,
             inbox: shared.inbox.clone(),

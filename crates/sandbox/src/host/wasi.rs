@@ -222,12 +222,13 @@ mod tests {
     use super::*;
 
     /// The interfaces of belljar's own package.
-    const OWN: [&str; 5] = [
+    const OWN: [&str; 6] = [
         "belljar:sandbox/tools",
         "belljar:sandbox/catalog",
         "belljar:sandbox/console",
         "belljar:sandbox/timers",
         "belljar:sandbox/completions",
+        "belljar:sandbox/workspace",
     ];
 
     #[test]
