@@ -114,10 +114,19 @@ fn run_in(context: &mut Context, program: Program) -> Result<String, Failure> {
         Ok(promise) => settle(promise, &program, translated.unused, context),
         Err(error) => Err(failing(error, context)),
     };
+    if has_ended_itself(&outcome) {
+        globals::hand_over(context);
+    }
     // Also of a run that fails: what nobody looked at may be why.
     report_rejections(context);
     belljar_guest_builtins::report_rounded();
     outcome
+}
+
+/// Whether the script has ended by itself, with a value or an error.
+fn has_ended_itself(outcome: &Result<String, Failure>) -> bool {
+    use FailureKind::{Denied, Exception, Tool};
+    outcome.as_ref().map_or_else(|failure| matches!(failure.kind, Exception | Tool | Denied), |_| true)
 }
 
 /// Works off all that the script has started, and gives its value.

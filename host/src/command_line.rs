@@ -20,6 +20,7 @@ use crate::{
         host::HostArguments,
         import::ImportArguments,
         install::InstallArguments,
+        keep::KeepArguments,
         login::LoginArguments,
         policy::PolicyArguments,
         replay::ReplayArguments,
@@ -95,6 +96,9 @@ pub(crate) enum Command {
     /// The owner's scripts with names, which scripts call as skills.NAME.
     #[command(after_help = help::SKILLS)]
     Skills(SkillsArguments),
+    /// The values that scripts keep for later runs, as keep.NAME.
+    #[command(after_help = help::KEEP)]
+    Keep(KeepArguments),
     /// Searches the tools of all servers.
     Search(SearchArguments),
     /// Calls one tool.
@@ -159,6 +163,7 @@ impl Arguments {
             Command::Approve(_) | Command::Deny(_) => false,
             Command::Policy(arguments) => arguments.command.is_json(),
             Command::Skills(arguments) => arguments.command.is_json(),
+            Command::Keep(arguments) => arguments.command.is_json(),
             Command::Search(arguments) => arguments.json,
             Command::Call(arguments) => arguments.json,
             Command::Route(arguments) => arguments.json,

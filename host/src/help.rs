@@ -174,6 +174,20 @@ Examples:
 
 Exit code: 0 done; 1 one of them cannot be called, or its run failed; 2 wrong usage or configuration; 3 belljar itself failed.";
 
+pub(crate) const KEEP: &str = "\
+What a script assigns as keep.NAME lives on for later runs of the same principal in the same workspace, until no run has used it for a \
+week. The workspace of a command is the folder in which it is started; that of an MCP client is its first root, if it names any.
+
+Examples:
+  belljar run --code 'keep.seen = [1, 2]; keep.$update(\"runs\", (runs) => (runs ?? 0) + 1)'
+  belljar keep list
+  belljar keep get seen
+  belljar keep rm seen
+  belljar keep rm --all --workspace /home/ann/shop
+  belljar keep list --principal ci --workspace ''
+
+Exit code: 0 done; 1 there is no such value; 2 wrong usage or configuration; 3 the ledger cannot be used.";
+
 pub(crate) const SEARCH: &str = "\
 Examples:
   belljar search                          all servers and their tools

@@ -94,6 +94,7 @@ fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
             Command::Deny(arguments) => commands::approvals::deny(arguments).await,
             Command::Token(arguments) => commands::token::token(&arguments),
             Command::Policy(arguments) => commands::policy::policy(arguments).await,
+            Command::Keep(arguments) => commands::keep::keep(arguments).await,
             Command::Skills(arguments) => commands::skills::skills(arguments).await,
             Command::Search(arguments) => commands::search::search(arguments).await,
             Command::Call(arguments) => commands::call::call(arguments).await,

@@ -251,6 +251,7 @@ impl Setup {
         };
         let toolbox =
             toolbox.with_ledger(ledger(&loaded.config.ledger)).with_configuration(name_of(loaded.path.as_deref()));
+        let toolbox = toolbox.with_keep(loaded.config.keep.clone());
         let toolbox = match loaded.policy {
             Some(rules) => {
                 let file = rules.name();

@@ -53,6 +53,7 @@ mod inspector;
 mod install;
 mod interrupted;
 mod isolation;
+mod keep;
 #[cfg(target_os = "linux")]
 mod killed_anywhere;
 mod labels;

@@ -6,19 +6,20 @@ use crate::{
     Config, Format, MAX_SERVERS, approvals, children, daemon, effects,
     error::{ConfigErrorKind, Field, Located, shown},
     expand::Expander,
-    hook, http, ledger, limits, policy,
+    hook, http, keep, ledger, limits, policy,
     server::Reader,
     skills,
     tree::{Entry, Node, Value, check_unique, kind},
 };
 
-pub(crate) const TOML_KEYS: [&str; 12] = [
+pub(crate) const TOML_KEYS: [&str; 13] = [
     "limits",
     "runs",
     "effects",
     "children",
     "daemon",
     "ledger",
+    "keep",
     "policy",
     "approvals",
     "http",
@@ -70,6 +71,7 @@ fn toml<'n>(root: &'n Node, directory: &Path, expander: &Expander<'_>) -> Result
     let children = find(entries, "children").map(|entry| children::read(&entry.node)).transpose()?;
     let daemon = find(entries, "daemon").map(|entry| daemon::read(&entry.node)).transpose()?;
     let ledger = find(entries, "ledger").map(|entry| ledger::read(&entry.node)).transpose()?;
+    let keep = find(entries, "keep").map(|entry| keep::read(&entry.node)).transpose()?;
     let policy = find(entries, "policy").map(|entry| policy::read(&entry.node, directory, expander)).transpose()?;
     let approvals = find(entries, "approvals").map(|entry| approvals::read(&entry.node, expander)).transpose()?;
     let http = find(entries, "http").map(|entry| http::read(&entry.node, expander)).transpose()?;
@@ -82,6 +84,7 @@ fn toml<'n>(root: &'n Node, directory: &Path, expander: &Expander<'_>) -> Result
         children: children.unwrap_or_default(),
         daemon: daemon.unwrap_or_default(),
         ledger: ledger.unwrap_or_default(),
+        keep: keep.unwrap_or_default(),
         policy: policy.flatten(),
         approvals: approvals.unwrap_or_default(),
         http: http.unwrap_or_default(),
@@ -260,7 +263,7 @@ mod tests {
             ("[mcpServers.fs]\n", "line 1, column 2: unknown key 'mcpServers': did you mean 'servers'?"),
             (
                 "timeout = '5s'\n",
-                "line 1, column 1: unknown key 'timeout': it is one of limits, runs, effects, children, daemon, ledger, policy, approvals, http, hook, skills, servers",
+                "line 1, column 1: unknown key 'timeout': it is one of limits, runs, effects, children, daemon, ledger, keep, policy, approvals, http, hook, skills, servers",
             ),
             ("servers = 5\n", "line 1, column 11: 'servers' must be a table of servers, not a number"),
         ] {

@@ -5,7 +5,7 @@
 //! means the same in both. `belljar.toml` is ours, and a key in it that we do not know is an error.
 //! A client's file is the client's: keys that we do not know are passed over there, and a `null`
 //! counts as absent. The `[limits]`, `[runs]`, `[effects]`, `[children]`, `[daemon]`, `[ledger]`,
-//! `[policy]`, `[approvals]`, `[http]`, `[[hook]]` and `[skills]` can be set in `belljar.toml`
+//! `[policy]`, `[keep]`, `[approvals]`, `[http]`, `[[hook]]` and `[skills]` can be set in `belljar.toml`
 //! alone.
 //!
 //! ```toml
@@ -47,6 +47,9 @@
 //! patterns = ["class "]
 //! say = "code.find_symbol({name_path_pattern: {name}})"
 //! mode = "tell"
+//!
+//! [keep]
+//! max_bytes = "8MiB"          # what scripts keep for later runs, by principal and workspace
 //!
 //! [skills]
 //! folders = ["team/skills"]   # scripts with a name, beside those in skills/ next to this file
@@ -121,6 +124,7 @@ pub mod fuzzing;
 mod hook;
 mod http;
 pub mod import;
+mod keep;
 mod ledger;
 mod life;
 mod limits;
@@ -148,7 +152,7 @@ use std::{
     time::Duration,
 };
 
-use belljar_model::{ByteSize, HookRule, LedgerSettings, LimitsPatch, RunsPatch, ServerSpec};
+use belljar_model::{ByteSize, HookRule, KeepSettings, LedgerSettings, LimitsPatch, RunsPatch, ServerSpec};
 
 pub use belljar_model::Position;
 pub use children::ChildrenSettings;
@@ -179,6 +183,8 @@ pub struct Config {
     pub daemon: DaemonSettings,
     /// What is kept of runs.
     pub ledger: LedgerSettings,
+    /// How much scripts may keep for later runs.
+    pub keep: KeepSettings,
     /// The file with the owner's rules, where one is named.
     pub policy: Option<PathBuf>,
     /// How the owner is asked about calls.

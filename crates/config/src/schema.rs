@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::{
     Format, approvals, children, effects, hook, http,
     import::SCHEMA,
-    ledger, oauth, policy, projects, sandbox, server, skills,
+    keep, ledger, oauth, policy, projects, sandbox, server, skills,
     testing::toml,
     tree::{self, Node},
 };
@@ -64,6 +64,7 @@ fn the_schema_knows_the_keys_that_the_reader_knows_and_no_others() {
     assert_eq!(properties(redact), sorted(ledger::REDACT_KEYS));
     assert_eq!(properties("/properties/policy/properties"), sorted(policy::KEYS));
     assert_eq!(properties("/properties/skills/properties"), sorted(skills::KEYS));
+    assert_eq!(properties("/properties/keep/properties"), sorted(keep::KEYS));
     assert_eq!(properties("/properties/approvals/properties"), sorted(approvals::KEYS));
     let webhook = "/properties/approvals/properties/webhook/properties";
     assert_eq!(properties(webhook), sorted(approvals::WEBHOOK_KEYS));
@@ -110,6 +111,7 @@ fn what_the_reader_accepts_the_schema_accepts() {
         "[limits]\n[servers]\n".to_owned(),
         "[policy]\nfile = 'rules.toml'\n".to_owned(),
         "[skills]\nfolders = ['a', '/b']\n".to_owned(),
+        "[keep]\nenabled = true\nmax_bytes = '1MiB'\nmax_keys = 1\ndays = 30\n".to_owned(),
         "[effects.read_only]\ncall_timeout = '5s'\nrepeat = 'read_only'\n[effects.mutating]\nrepeat = 'idempotent'\n[effects.external]\n".to_owned(),
         "[children]\ninherit = ['UV_INDEX_URL', 'npm_config_*', 'ProgramFiles(x86)']\n".to_owned(),
         "[approvals]\nwait = '2h'\nallow_yes = true\n".to_owned(),
@@ -154,6 +156,12 @@ fn what_the_schema_refuses_the_reader_refuses() {
         "server = 5\n",
         "[policy]\nfile = ''\n",
         "[policy]\nrules = []\n",
+        "[keep]\nenabled = 'yes'\n",
+        "[keep]\nmax_bytes = true\n",
+        "[keep]\nmax_keys = 0\n",
+        "[keep]\nmax_keys = 10001\n",
+        "[keep]\ndays = 0\n",
+        "[keep]\nkeys = 1\n",
         "[skills]\nfolders = 'a'\n",
         "[skills]\nfolders = ['']\n",
         "[skills]\nfiles = []\n",

@@ -251,7 +251,8 @@ impl Gateway {
         let grant = Grant::new(self.toolbox.clone(), &source, limits.timeout, caller, log.clone())
             .with_ceiling(self.ceiling)
             .with_caller(AsRules::new(self.asker.clone(), self.profile.clone()))
-            .with_holder(self.holder.clone())
+            // What a program hands its runs is its own.
+            .with_holder(self.holder.clone().filter(|_| hosted.is_none()))
             .with_approvals(self.approvals, self.teller.clone());
         let grant = Arc::new(match &hosted {
             Some(hosted) => grant.with_servers(hosted.own.servers()),
@@ -260,7 +261,8 @@ impl Gateway {
         let ends = Ends(grant.locks());
         let rest_after = self.rest_after().filter(|_| can_rest);
         let max_recording = self.max_recording_of(&log);
-        let program = Program { max_recording, rest_after, ..Program::new(source) };
+        let keep = grant.has_keep();
+        let program = Program { max_recording, rest_after, keep, ..Program::new(source) };
         let program = program.with_client(self.client.as_str());
         let keeps_media = hosted.is_some();
         let functions = hosted.as_ref().map(|hosted| hosted.functions.clone());
@@ -371,6 +373,7 @@ impl Gateway {
             profile: grant.who().profile().map(str::to_owned),
             ceiling: Some(grant.ceiling()),
             workspace: grant.holder().map(|holder| holder.workspace.to_string()),
+            labels: grant.carried_labels(),
             counts: grant.who().counts().used(),
             passed: grant.who().gates().all(),
             remarks: grant.remarks().all(),
@@ -414,6 +417,9 @@ impl Gateway {
         let Ran { log, grant, limits, asked, keeps_media, overfull, .. } = ran;
         let max_recording = self.max_recording_of(&log);
         log.judgements().note_in(&mut outcome);
+        if has_ended_itself(&outcome) {
+            grant.write_kept().await;
+        }
         let mut remarks = Remarks { logs: grant.remarks().take().collect(), ..Remarks::default() };
         outcome.logs.extend(remarks.logs.iter().cloned());
         if !keeps_media {
@@ -569,6 +575,12 @@ struct Ran<'a> {
     keeps_media: bool,
     /// The bytes of answers that it might leave untaken, if it was cancelled for leaving more.
     overfull: Option<usize>,
+}
+
+/// Whether the script ended by itself, with a value or an error, as opposed to a limit or a caller.
+fn has_ended_itself(outcome: &Outcome) -> bool {
+    use ErrorKind::{Denied, Exception, Tool};
+    outcome.result.as_ref().map_or_else(|error| matches!(error.kind, Exception | Tool | Denied), |_| true)
 }
 
 /// A hint from a recording is complete, and without servers no other hint can be completed.

@@ -10,7 +10,8 @@ use belljar_catalog::{Tool, script_answers};
 use belljar_ledger::Holder;
 use belljar_model::{Effect, JsonText, RunStep, Sharing, ToolPath, Verdict};
 use belljar_sandbox::{
-    AnswerRoom, CallError, Directory, Finding, GrantedTool, Namespace, Objection, PlannedCalls, Tools, Unavailable,
+    AnswerRoom, CallError, Directory, Finding, GrantedTool, Namespace, NotAnswered, Objection, PlannedCalls, Tools,
+    Unavailable,
 };
 use belljar_upstream::{AnswerGate, CallLimit, Caller};
 use futures::{FutureExt as _, future::BoxFuture};
@@ -22,6 +23,7 @@ use crate::{
     approvals::{Approvals, Asking, Checked, Held, NotSent, Teller},
     counts::Turn,
     idempotency,
+    keeps::RunKeeps,
     locks::{ACQUIRE, LockError, RELEASE, RunLocks},
     measure::CountingCalls,
     plan::{self, CallPlan, Planning},
@@ -50,6 +52,7 @@ pub(crate) struct Grant {
     who: AsRules,
     /// Whose the things are that live between its runs; without, it has none.
     holder: Option<Holder>,
+    keeps: Option<RunKeeps>,
     /// Who can be asked about calls, if anybody.
     approvals: Option<Approvals>,
     /// Who is told of questions.
@@ -121,6 +124,7 @@ impl Grant {
             ceiling: Effect::External,
             who: AsRules::default(),
             holder: None,
+            keeps: None,
             approvals: None,
             teller: None,
             announced: Arc::default(),
@@ -172,12 +176,41 @@ impl Grant {
 
     /// The same for this holder of what lives between runs.
     pub(crate) fn with_holder(self, holder: Option<Holder>) -> Self {
-        Self { holder, ..self }
+        let keeps = holder.as_ref().and_then(|holder| RunKeeps::of(&self.toolbox, &self.log, holder));
+        Self { holder, keeps, ..self }
     }
 
     /// Whose the things are that live between its runs, if it has any.
     pub(crate) fn holder(&self) -> Option<&Holder> {
         self.holder.as_ref()
+    }
+
+    /// Whether scripts have kept values.
+    pub(crate) fn has_keep(&self) -> bool {
+        self.keeps.is_some()
+    }
+
+    /// Writes the values that the script has changed, which has ended by itself.
+    pub(crate) async fn write_kept(&self) {
+        if let Some(keeps) = &self.keeps {
+            keeps.write(&self.who).await.into_iter().for_each(|text| self.remarks.add(text));
+        }
+    }
+
+    /// The names of the labels that the run carries.
+    pub(crate) fn carried_labels(&self) -> Vec<String> {
+        match &self.keeps {
+            Some(keeps) => keeps.carried(&self.who),
+            None => self.toolbox.label_names(self.who.labels().now()).map(str::to_owned).collect(),
+        }
+    }
+
+    /// Gives the run the labels that it carried before it was put aside.
+    pub(crate) fn carries_again(&self, names: &[String]) {
+        self.who.labels().add(self.toolbox.labels_named(names.iter().map(String::as_str)));
+        if let Some(keeps) = &self.keeps {
+            keeps.brings_again(names);
+        }
     }
 
     /// The same, with somebody who can be asked about calls and somebody who is told.
@@ -571,6 +604,16 @@ impl Tools for Grant {
             let calls = calls.into_iter().zip(judged).map(of_call).collect();
             *planned.lock() = Some(ScriptCalls { calls, more, others });
             findings
+        }
+        .boxed()
+    }
+
+    fn keep(&self, question: String) -> BoxFuture<'_, Result<JsonText, NotAnswered>> {
+        async move {
+            match &self.keeps {
+                Some(keeps) => keeps.answer(&question, &self.who).await,
+                None => Err(NotAnswered::new("nothing is kept from this run", "return the value instead")),
+            }
         }
         .boxed()
     }

@@ -40,6 +40,17 @@ pub(crate) enum Withheld {
 }
 
 impl Toolbox {
+    /// The labels of these names, as far as the owner's rules have them now.
+    pub(crate) fn labels_named<'n>(&self, names: impl Iterator<Item = &'n str>) -> Labels {
+        let Some(policy) = self.policy() else { return Labels::default() };
+        names.filter_map(|name| policy.label(name)).fold(Labels::default(), Labels::and)
+    }
+
+    /// The names of labels.
+    pub(crate) fn label_names(&self, labels: Labels) -> impl Iterator<Item = &str> {
+        self.policy().into_iter().flat_map(move |policy| policy.label_names(labels))
+    }
+
     /// Notes that the run has an answer of this tool.
     pub(crate) fn labels_of(&self, path: &ToolPath) -> Labels {
         self.policy().map(|policy| policy.labels_of(path)).unwrap_or_default()
@@ -48,8 +59,13 @@ impl Toolbox {
     /// Keeps in the ledger that a run of this principal has an answer of this tool, if the rules
     /// require it. Must be called before anybody gets the answer.
     pub(crate) async fn remember(&self, path: &ToolPath, principal: &str, run: RunId) -> Result<(), Withheld> {
+        self.remember_labels(self.labels_of(path), principal, run).await
+    }
+
+    /// The same of something else that has these labels.
+    pub(crate) async fn remember_labels(&self, labels: Labels, principal: &str, run: RunId) -> Result<(), Withheld> {
         let Some(policy) = self.policy().filter(|policy| policy.memory().is_some()) else { return Ok(()) };
-        let labels: Vec<String> = policy.label_names(policy.labels_of(path)).map(str::to_owned).collect();
+        let labels: Vec<String> = policy.label_names(labels).map(str::to_owned).collect();
         if labels.is_empty() {
             return Ok(());
         }

@@ -19,6 +19,7 @@ mod history;
 mod hosted;
 mod idempotency;
 mod judgements;
+mod keeps;
 mod labels;
 mod last_kept;
 mod locks;

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use belljar_ledger::{KeptRecording, Ledger};
 use belljar_model::{ByteSize, Recorded, RedactRule, ToolPath};
-use belljar_recording::{Answer, Digests, End, Entry, Kept, Recording, Writer};
+use belljar_recording::{Answer, Digests, End, Entry, Kept, Question, Recording, Writer};
 use serde_json::Value;
 
 use crate::Toolbox;
@@ -162,11 +162,38 @@ fn without(
     ledger: &dyn Ledger,
     places: &dyn Fn(&ToolPath) -> Places,
 ) -> Result<Option<Vec<u8>>, String> {
+    let redacted = written(bytes, max, ledger, places, WhatIsKept::AsItIs)?;
+    match redacted {
+        // What a script keeps may be made of what is left out.
+        Some((_, HasKept(true))) => {
+            Ok(written(bytes, max, ledger, places, WhatIsKept::LeftOut)?.map(|(redacted, _)| redacted))
+        }
+        redacted => Ok(redacted.map(|(redacted, _)| redacted)),
+    }
+}
+
+/// Whether a script kept something, or read what was kept.
+struct HasKept(bool);
+
+/// What becomes of what scripts keep.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum WhatIsKept {
+    AsItIs,
+    LeftOut,
+}
+
+fn written(
+    bytes: &[u8],
+    max: ByteSize,
+    ledger: &dyn Ledger,
+    places: &dyn Fn(&ToolPath) -> Places,
+    kept_values: WhatIsKept,
+) -> Result<Option<(Vec<u8>, HasKept)>, String> {
     let recording = Recording::read(bytes).map_err(|error| format!("it could not be redacted: {error}"))?;
     let mut writer = Writer::new(recording.start(), max);
     let mut tools = std::collections::BTreeMap::new();
     let mut known = std::collections::BTreeMap::new();
-    let mut is_changed = false;
+    let (mut is_changed, mut has_kept) = (false, false);
     let mut end = None;
     for entry in recording.entries() {
         match entry {
@@ -174,6 +201,21 @@ fn without(
             Entry::Directory { namespace, listing } => {
                 let listing = listing.map(|listing| listing.properties().collect::<Vec<_>>().into_iter());
                 writer.directory(namespace, listing);
+            }
+            Entry::Catalog { question: question @ (Question::Keep(_) | Question::Artifacts(_)), answer } => {
+                has_kept = true;
+                match kept_values {
+                    WhatIsKept::AsItIs => writer.catalog(question, answer),
+                    WhatIsKept::LeftOut => {
+                        let of = |text: &str| digest(&Value::String(text.to_owned()), ledger);
+                        let (asked, answer) = (of(text_of(question)), answer.map(of).map_err(of));
+                        let question = match question {
+                            Question::Keep(_) => Question::Keep(&asked),
+                            _ => Question::Artifacts(&asked),
+                        };
+                        writer.catalog(question, answer.as_deref().map_err(String::as_str));
+                    }
+                }
             }
             Entry::Catalog { question, answer } => writer.catalog(question, answer),
             Entry::Call { number, server, tool, arguments, fuel } => {
@@ -219,8 +261,19 @@ fn without(
     let bytes = writer.end(End { digests: Digests { result, logs, calls }, ..end }).map_err(|full| full.to_string())?;
     match recording.remarks() {
         // They name tools and arguments, and contain no values of them.
-        Some(remarks) => remarks.behind(bytes, max).map(Some).map_err(|error| error.to_string()),
-        None => Ok(Some(bytes)),
+        Some(remarks) => {
+            let behind = remarks.behind(bytes, max).map_err(|error| error.to_string())?;
+            Ok(Some((behind, HasKept(has_kept))))
+        }
+        None => Ok(Some((bytes, HasKept(has_kept)))),
+    }
+}
+
+/// The text of a question about what lives between runs.
+fn text_of(question: Question<'_>) -> &str {
+    match question {
+        Question::Keep(text) | Question::Artifacts(text) => text,
+        _ => "",
     }
 }
 
@@ -435,6 +488,36 @@ mod tests {
             other => format!("{other:?}").chars().take(3).collect(),
         });
         assert_eq!(entries.collect::<Vec<_>>(), ["clock 1", r#"{"pin":"[redacted"#, "clock 2", "End"]);
+    }
+
+    #[test]
+    fn what_a_script_kept_is_left_out_with_what_it_may_be_made_of() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let ledger = SqliteLedger::new(Some(folder.path()), Options { fsync: false, keep: LedgerKeep::default() });
+        let start = Start {
+            engine: EngineId { component: [1; 32], wasmtime: "1".to_owned() },
+            source: "1".to_owned(),
+            begun_ms: 5,
+            seed: [2; 32],
+            limits: Limits::default(),
+            servers: Vec::new(),
+            surroundings: Surroundings::default(),
+        };
+        let max = ByteSize::mib(1);
+        let mut writer = Writer::new(&start, max);
+        writer.catalog(Question::Keep(r#"{"get":"pin"}"#), Ok(r#"{"version":1,"value":1234}"#));
+        writer.call(0, "fs", "read", r#"{"pin":1234}"#, 7);
+        writer.catalog(Question::Keep(r#"{"set":{"name":"pin","value":1234}}"#), Err("1234"));
+        let digests = Digests { result: [3; 32], logs: [4; 32], calls: [5; 32] };
+        let bytes = writer.end(End { cause: Cause::Script, fuel: 9, digests }).expect("there is room");
+        let nothing = |_: &ToolPath| Places::default();
+        assert_eq!(without(&bytes, max, &ledger, &nothing), Ok(None), "of itself it is kept");
+        let of_call = |_: &ToolPath| Places { arguments: places(&["/pin"]), ..Places::default() };
+        let redacted = without(&bytes, max, &ledger, &of_call).expect("it can be").expect("it is changed");
+        assert!(!String::from_utf8_lossy(&redacted).contains("1234"));
+        let read = Recording::read(redacted).expect("a recording");
+        let kept = read.entries().filter(|entry| matches!(entry, Entry::Catalog { question: Question::Keep(_), .. }));
+        assert_eq!(kept.count(), 2);
     }
 
     #[test]

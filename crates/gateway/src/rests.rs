@@ -135,6 +135,9 @@ pub(crate) struct Terms {
     /// The workspace whose things it has, if it has any.
     #[serde(default)]
     pub(crate) workspace: Option<String>,
+    /// The labels that it carried.
+    #[serde(default)]
+    pub(crate) labels: Vec<String>,
     /// How much the ledger keeps of it, by its name.
     pub(crate) level: Option<String>,
     /// The rules' verdicts on its calls.

@@ -15,7 +15,8 @@ use std::{
 
 use belljar_approvals::{Change, Past, QuestionId, State};
 use belljar_ledger::{
-    Asker, Call, CallEnd, CallState, Digest, Entry, KeptRecording, LedgerError, RestingRun, RunEnd, RunRest, RunStart,
+    Asker, Call, CallEnd, CallState, Digest, Entry, KeptRecording, Ledger, LedgerError, RestingRun, RunEnd, RunRest,
+    RunStart,
 };
 use belljar_model::{
     ByteSize, Denial, Effect, ErrorKind, JsonText, LedgerLevel, Recorded, RunError, RunEvent, RunId, RunStep, ToolPath,
@@ -289,6 +290,16 @@ impl RunLog {
     pub(crate) fn max_recording(&self) -> Option<ByteSize> {
         let (ledger, level) = self.kept.as_ref()?;
         (*level == LedgerLevel::Recordings).then_some(ledger.max_recording)
+    }
+
+    /// The ledger in which it is kept, if it is.
+    pub(crate) fn ledger(&self) -> Option<&Arc<dyn Ledger>> {
+        self.kept.as_ref().map(|(kept, _)| &kept.ledger)
+    }
+
+    /// When it was asked for.
+    pub(crate) fn began(&self) -> SystemTime {
+        self.start.at
     }
 
     /// The name of the run.

@@ -7,8 +7,8 @@ use std::{
 
 use belljar_catalog::{Answer, Catalog, Names, Observed, Query, ServerCatalog, ServerState, Tool, Words, namespaces};
 use belljar_model::{
-    Denial, Effect, EffectRules, JsonText, PathRules, ServerSpec, Share, Sharing, ToolDefinition, ToolPath, Transport,
-    TrustedEffect, Verdict,
+    Denial, Effect, EffectRules, JsonText, KeepSettings, PathRules, ServerSpec, Share, Sharing, ToolDefinition,
+    ToolPath, Transport, TrustedEffect, Verdict,
 };
 use belljar_policy::{Broken, Decision, Policy, ServerTools, Suspicion, ToolPolicy, suspicions};
 use belljar_upstream::{BuiltIns, Options, ServerStatus, StartError, Upstream};
@@ -62,6 +62,8 @@ pub struct Toolbox {
     filters: ResultFilters,
     /// The owner's scripts with names, which are the tools of the last server.
     skills: Option<Arc<Skills>>,
+    /// How much scripts may keep for later runs.
+    keep: KeepSettings,
 }
 
 #[derive(Default)]
@@ -151,7 +153,20 @@ impl Toolbox {
             last_kept: LastKept::default(),
             filters,
             skills: None,
+            keep: KeepSettings::default(),
         }
+    }
+
+    /// Sets how much scripts may keep for later runs.
+    #[must_use]
+    pub fn with_keep(mut self, keep: KeepSettings) -> Self {
+        self.keep = keep;
+        self
+    }
+
+    /// How much scripts may keep for later runs.
+    pub(crate) fn keep(&self) -> &KeepSettings {
+        &self.keep
     }
 
     /// Adds the owner's scripts with names, as the tools of one more server. They are found once a

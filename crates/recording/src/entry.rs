@@ -118,6 +118,8 @@ pub enum Question<'a> {
     Plan(&'a str),
     /// A question of `artifacts`, as JSON. The answer is JSON, and so is the reason for having none.
     Artifacts(&'a str),
+    /// The same of `keep`.
+    Keep(&'a str),
 }
 
 /// The answer to a call.
@@ -361,6 +363,7 @@ impl<'a> Question<'a> {
             Self::Describe(path) => out.array(2)?.u8(2)?.str(path)?.ok(),
             Self::Route { server, words } => text_or_null(out.array(3)?.u8(5)?.str(server)?, words),
             Self::Plan(calls) => out.array(2)?.u8(4)?.str(calls)?.ok(),
+            Self::Keep(question) => out.array(2)?.u8(6)?.str(question)?.ok(),
             Self::Artifacts(question) => out.array(2)?.u8(7)?.str(question)?.ok(),
         }
     }
@@ -371,6 +374,7 @@ impl<'a> Question<'a> {
             (3, 1) => Self::Search { query: input.str()?, limit: input.u32()? },
             (2, 2) => Self::Describe(input.str()?),
             (2, 4) => Self::Plan(input.str()?),
+            (2, 6) => Self::Keep(input.str()?),
             (2, 7) => Self::Artifacts(input.str()?),
             (3, 5) => Self::Route { server: input.str()?, words: optional_text(input)? },
             _ => return Err(decode::Error::message("an unknown question to the catalogue")),

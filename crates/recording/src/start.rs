@@ -25,6 +25,7 @@ const POSITIONAL: u8 = 1;
 const PLAIN: u8 = 2;
 /// The bits of the globals for what lives between runs.
 const ARTIFACTS: u8 = 1;
+const KEEP: u8 = 2;
 
 /// The engine that ran a script. With the same one, a replay uses the same fuel.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,6 +69,8 @@ pub struct Surroundings {
     pub extended_value: bool,
     /// Whether there was `artifacts`.
     pub artifacts: bool,
+    /// Whether there was `keep`.
+    pub keep: bool,
 }
 
 /// A global function, as the script saw it.
@@ -195,7 +198,7 @@ impl Surroundings {
     }
 
     fn encode(&self, out: &mut Encoder<Vec<u8>>) -> Encoded {
-        let globals = if self.artifacts { ARTIFACTS } else { 0 };
+        let globals = u8::from(self.artifacts) * ARTIFACTS + u8::from(self.keep) * KEEP;
         text_or_null(out.array(4 + u64::from(globals != 0))?, self.prelude.as_deref())?;
         out.bool(self.no_builtins)?.bool(self.extended_value)?.array(self.functions.len() as u64)?;
         for GlobalFunction { name, server, property } in &self.functions {
@@ -218,14 +221,15 @@ impl Surroundings {
             functions.push(GlobalFunction { name, server, property });
         }
         // Without any, nothing is written.
-        let artifacts = match items {
+        let globals = match items {
             5 => match input.u8()? {
-                ARTIFACTS => true,
+                bits @ 1..=3 => bits,
                 bits => return Err(decode::Error::message(format!("unknown globals {bits}"))),
             },
-            _ => false,
+            _ => 0,
         };
-        Ok(Self { prelude, functions, no_builtins, extended_value, artifacts })
+        let (artifacts, keep) = (globals & ARTIFACTS != 0, globals & KEEP != 0);
+        Ok(Self { prelude, functions, no_builtins, extended_value, artifacts, keep })
     }
 }
 

@@ -45,6 +45,7 @@ pub(crate) fn bytes() -> Vec<u8> {
     writer.catalog(Question::Describe("a.b"), Err("no such tool"));
     writer.catalog(Question::Plan("{}"), Ok("[]"));
     writer.catalog(Question::Artifacts("{\"list\":{}}"), Ok("[]"));
+    writer.catalog(Question::Keep("{\"keys\":{}}"), Err("{}"));
     writer.catalog(Question::Route { server: "a-b", words: Some("ü") }, Ok("{}"));
     writer.catalog(Question::Route { server: "a-b", words: None }, Err("no projects"));
     writer.call(0, "a-b", "echo", "{}", 17);
@@ -71,6 +72,7 @@ fn what_a_host_put_around_a_script_is_read_and_bounded() {
         no_builtins: true,
         extended_value: true,
         artifacts: true,
+        keep: true,
     };
     let mut start = Start { surroundings, ..start() };
     start.servers.push(server);
@@ -107,6 +109,7 @@ fn what_was_written_is_read() {
         Entry::Catalog { question: Question::Describe("a.b"), answer: Err("no such tool") },
         Entry::Catalog { question: Question::Plan("{}"), answer: Ok("[]") },
         Entry::Catalog { question: Question::Artifacts("{\"list\":{}}"), answer: Ok("[]") },
+        Entry::Catalog { question: Question::Keep("{\"keys\":{}}"), answer: Err("{}") },
         Entry::Catalog { question: Question::Route { server: "a-b", words: Some("ü") }, answer: Ok("{}") },
         Entry::Catalog { question: Question::Route { server: "a-b", words: None }, answer: Err("no projects") },
         Entry::Call { number: 0, server: "a-b", tool: "echo", arguments: "{}", fuel: 17 },

@@ -124,7 +124,7 @@ impl Writer {
             Question::Search { query, .. } => query.len(),
             Question::Describe(path) => path.len(),
             Question::Route { server, words } => server.len() + words.map_or(0, str::len),
-            Question::Plan(text) | Question::Artifacts(text) => text.len(),
+            Question::Plan(text) | Question::Artifacts(text) | Question::Keep(text) => text.len(),
         };
         let (is_answered, text) = match answer {
             Ok(text) => (true, text),

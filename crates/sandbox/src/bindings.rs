@@ -12,6 +12,7 @@ wasmtime::component::bindgen!({
         "belljar:sandbox/catalog.route": async | trappable,
         "belljar:sandbox/catalog.plan": async | trappable,
         "belljar:sandbox/workspace.artifacts": async | trappable,
+        "belljar:sandbox/workspace.keep": async | trappable,
         default: trappable,
     },
     exports: { default: async },

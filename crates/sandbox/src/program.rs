@@ -24,6 +24,11 @@ pub struct Program {
     ///
     /// [`Tools::artifacts`]: crate::Tools::artifacts
     pub artifacts: bool,
+    /// Whether the script has `keep`, whose questions [`Tools::keep`] answers. A namespace or a
+    /// function of that name hides it.
+    ///
+    /// [`Tools::keep`]: crate::Tools::keep
+    pub keep: bool,
     /// Whether the value of the run is in extended JSON, as [`ScriptValue`](crate::ScriptValue)
     /// reads it: with undefined and bytes. In plain JSON, undefined is null.
     pub extended_value: bool,
@@ -71,6 +76,7 @@ impl Program {
             prelude: None,
             builtins: true,
             artifacts: false,
+            keep: false,
             extended_value: false,
             client: String::new(),
             seed: None,
@@ -103,6 +109,13 @@ impl Program {
         self
     }
 
+    /// The same script with the global `keep`.
+    #[must_use]
+    pub fn with_keep(mut self) -> Self {
+        self.keep = true;
+        self
+    }
+
     /// The same script, whose value is in extended JSON.
     #[must_use]
     pub fn with_extended_value(mut self) -> Self {
@@ -117,6 +130,7 @@ impl Program {
             functions: functions.iter().map(GlobalFunction::from).collect(),
             no_builtins: !self.builtins,
             artifacts: self.artifacts && self.builtins,
+            keep: self.keep && self.builtins,
             extended_value: self.extended_value,
         }
     }

@@ -388,15 +388,16 @@ fn shown(question: Question<'_>) -> String {
         Question::Route { server, words: None } => format!("tools.route({server:?})"),
         Question::Route { server, words: Some(words) } => format!("tools.route({server:?}, {words:?})"),
         Question::Plan(_) => "about the calls in the source".to_owned(),
-        Question::Artifacts(question) => described_question(question),
+        Question::Artifacts(question) => described_question("artifacts", question),
+        Question::Keep(question) => described_question("keep", question),
     }
 }
 
-fn described_question(question: &str) -> String {
+fn described_question(of: &str, question: &str) -> String {
     let mut rest = question.chars();
     let begin: String = rest.by_ref().take(SHOWN).collect();
     let cut = if rest.next().is_some() { format!("… ({} bytes)", question.len()) } else { String::new() };
-    format!("artifacts {begin}{cut}")
+    format!("{of} {begin}{cut}")
 }
 
 /// Where the calls of two sources first differ.

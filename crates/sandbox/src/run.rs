@@ -100,17 +100,18 @@ pub(crate) async fn run(host: &Host<'_>, script: Script<'_>, cancelled: impl Fut
         shared.meter.begin_again();
     }
     let state = RunState::new(limits.clone(), tools.clone(), &namespaces, seed, &shared, tape);
-    let mut store = match open_store(host.engine, state, limits, &shared, surroundings.artifacts) {
+    let mut store = match open_store(host.engine, state, limits, &shared, surroundings.artifacts || surroundings.keep) {
         Ok(store) => store,
         Err(error) => return Ended { outcome: Outcome::refused(internal(&error)), overdue: None, stand_in: None },
     };
+    let globals = globals(&surroundings);
     let request = bindings::Program {
         source: source.to_owned(),
         prelude: surroundings.prelude,
         namespaces: namespaces.into_iter().map(bindings::Namespace::from).collect(),
         functions: surroundings.functions.into_iter().map(bindings::Function::from).collect(),
         builtins: !surroundings.no_builtins,
-        globals: globals(&surroundings),
+        globals,
         extended_value: surroundings.extended_value,
         // The host decides which part of it is media.
         max_output: as_u32(limits.max_value_bytes()),
@@ -223,10 +224,8 @@ pub(crate) async fn run(host: &Host<'_>, script: Script<'_>, cancelled: impl Fut
 
 /// Which globals a run has for what lives between runs.
 fn globals(surroundings: &Surroundings) -> bindings::Globals {
-    match surroundings.artifacts {
-        true => bindings::Globals::ARTIFACTS,
-        false => bindings::Globals::empty(),
-    }
+    let of = |has: bool, global| if has { global } else { bindings::Globals::empty() };
+    of(surroundings.artifacts, bindings::Globals::ARTIFACTS) | of(surroundings.keep, bindings::Globals::KEEP)
 }
 
 impl From<Namespace> for bindings::Namespace {
@@ -279,7 +278,7 @@ pub(crate) fn open_store(
     state: RunState,
     limits: &Limits,
     shared: &Shared,
-    has_artifacts: bool,
+    has_workspace: bool,
 ) -> wasmtime::Result<Store<RunState>> {
     let mut store = Store::new(engine, state);
     store.limiter(|state| &mut state.limiter);
@@ -287,7 +286,7 @@ pub(crate) fn open_store(
     let asked = limits.max_source.as_u64().max(MAX_PLAN_BYTES as u64);
     // A question is in the guest's memory, and no longer than that.
     let kept = limits.memory.as_u64().min(MAX_QUESTION_BYTES as u64);
-    let asked = if has_artifacts { asked.max(kept) } else { asked };
+    let asked = if has_workspace { asked.max(kept) } else { asked };
     let largest = limits.max_value_bytes().max(asked).max(limits.max_arguments.as_u64());
     store.set_hostcall_fuel(usize::try_from(largest.saturating_mul(HOSTCALL_FACTOR)).unwrap_or(usize::MAX));
     // Each costs some hundred bytes of the host that no memory limit counts, and creating one costs

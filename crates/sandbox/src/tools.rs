@@ -153,6 +153,14 @@ pub trait Tools: Send + Sync + 'static {
         Box::pin(std::future::ready(Err(nothing)))
     }
 
+    /// Answers a question of `keep`, as `wit/sandbox.wit` has them, for a run whose
+    /// [`Program`](crate::Program) has that global. Any text may come. A default run keeps nothing.
+    fn keep(&self, question: String) -> BoxFuture<'_, Result<JsonText, NotAnswered>> {
+        let _ = question;
+        let nothing = NotAnswered::new("nothing is kept from one run to the next here", "return the value instead");
+        Box::pin(std::future::ready(Err(nothing)))
+    }
+
     /// What is known of the calls of a script before it runs, one for one; nothing is called.
     /// Servers of certain calls may be started here. As it is here, it finds tools that there are
     /// not.

@@ -34,6 +34,7 @@ use belljar_guest_engine::{
 use super::{
     artifacts,
     call::call,
+    keep,
     missing::{texts_of_no_server, unknown},
     servers::{
         self, ACQUIRE, Form, Function, PROBED, RELEASE, Server, ToolRef, directory, is_lock, lookup, number_of_server,
@@ -59,9 +60,12 @@ pub(super) fn bind(program: &Program, context: &mut Context) -> JsResult<()> {
     if !program.builtins {
         global.delete_property_or_throw(js_string!("tools"), context)?;
     }
-    // Before the namespaces and functions, which hide it where they have its name.
+    // Before the namespaces and functions, which hide one where they have its name.
     if program.globals.contains(Globals::ARTIFACTS) {
         artifacts::bind(context)?;
+    }
+    if program.globals.contains(Globals::KEEP) {
+        keep::bind(context)?;
     }
     let mut servers = Vec::new();
     for (number, namespace) in (0_u32..).zip(&program.namespaces) {

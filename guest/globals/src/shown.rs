@@ -5,6 +5,7 @@ use boa_engine::{Context, JsObject, JsString, JsValue};
 use belljar_guest_values::inspect::{self, Foreign, Holds};
 
 use crate::{
+    keep,
     servers::namespace_name,
     web::{SearchParams, UrlObject},
 };
@@ -17,6 +18,9 @@ pub(super) fn install() {
 fn describe(object: &JsObject, context: &mut Context) -> Option<Foreign> {
     if let Some(server) = namespace_name(object) {
         return Some(Foreign { prefix: format!("Object [{server}] "), kind: "Object", holds: Holds::Members });
+    }
+    if keep::is_keep(object) {
+        return Some(Foreign { prefix: "keep ".to_owned(), kind: "keep", holds: Holds::Members });
     }
     if let Some(pairs) = SearchParams::pairs(object) {
         let text = |text: String| JsValue::from(JsString::from(text));

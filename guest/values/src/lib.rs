@@ -5,3 +5,5 @@ pub mod encode;
 pub mod inspect;
 mod place;
 pub mod plain_bytes;
+
+pub use place::Place;

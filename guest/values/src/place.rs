@@ -8,7 +8,7 @@ use boa_engine::{JsString, property::PropertyKey};
 const MAX_BYTES: usize = 200;
 
 /// A place that is being put together, from the outside to the inside.
-pub(super) struct Place(String);
+pub struct Place(String);
 
 impl Default for Place {
     fn default() -> Self {
@@ -17,6 +17,18 @@ impl Default for Place {
 }
 
 impl Place {
+    /// The place of a value that has a name of its own.
+    pub(super) fn of(name: &str) -> Self {
+        Self(name.to_owned())
+    }
+
+    /// The place of a member of something that has a name.
+    pub fn member_of(owner: &str, name: &JsString) -> Self {
+        let mut place = Self::of(owner);
+        place.name(name);
+        place
+    }
+
     pub(super) fn index(&mut self, index: u64) {
         let _ = write!(self.0, "[{index}]");
     }
@@ -37,7 +49,8 @@ impl Place {
         }
     }
 
-    pub(super) fn text(mut self) -> String {
+    /// The place in words, cut if it is long.
+    pub fn text(mut self) -> String {
         if self.0.len() > MAX_BYTES {
             let end = (0..=MAX_BYTES).rev().find(|&end| self.0.is_char_boundary(end)).unwrap_or_default();
             self.0.truncate(end);

@@ -12,6 +12,7 @@ use belljar_daemon::{DaemonClient, requests::AskStatus};
 use belljar_engine::Engine;
 #[cfg(unix)]
 use belljar_engine::MemoryBound;
+use belljar_ledger::{KeepTotals, Keeps as _};
 use belljar_model::{ChildEnvironment, LimitsPatch, ServerFigures, ServerSpec, ToolDefinition, Transport};
 use belljar_policy::{Policy, ServerTools};
 use belljar_sandbox::EMBEDDED_DIGESTS;
@@ -106,6 +107,7 @@ async fn all(loaded: Loaded, arguments: &DoctorArguments) -> Result<Vec<Check>, 
     };
     let mut checks = vec![Check::good("configuration", found), limits(&loaded.config.limits)];
     checks.extend(folders());
+    checks.extend(kept_values(&loaded).await);
     checks.push(daemon(&loaded, arguments).await);
     let specs = loaded.config.servers.clone();
     let environment = environment::of_children(&loaded.config.children);
@@ -186,6 +188,23 @@ fn limits(limits: &LimitsPatch) -> Check {
     let set = set.as_object().into_iter().flatten().filter(|(_, value)| !value.is_null());
     let set: Vec<String> = set.map(|(name, value)| format!("{name} = {value}")).collect();
     Check::good("limits", if set.is_empty() { "the defaults".to_owned() } else { set.join(", ") })
+}
+
+/// How much scripts keep for later runs, if they may.
+async fn kept_values(loaded: &Loaded) -> Option<Check> {
+    let (what, settings) = ("kept values", &loaded.config.keep);
+    if !settings.enabled {
+        return None;
+    }
+    Some(match setup::ledger_of(&loaded.config.ledger).kept_totals().await {
+        Ok(KeepTotals { values, bytes, holders }) => {
+            let values = counted(usize::try_from(values).unwrap_or(usize::MAX), "value");
+            let places = counted(usize::try_from(holders).unwrap_or(usize::MAX), "workspace");
+            let max = settings.max_bytes.as_u64();
+            Check::good(what, format!("{values} in {places}, {bytes} bytes; at most {max} in each"))
+        }
+        Err(fault) => Check::new(what, CheckState::Warning, fault.to_string(), Some(fault.hint().to_owned())),
+    })
 }
 
 /// Whether the embedded image loads and works.

@@ -13,6 +13,7 @@ pub(crate) mod hook;
 pub(crate) mod host;
 pub(crate) mod import;
 pub(crate) mod install;
+pub(crate) mod keep;
 pub(crate) mod login;
 pub(crate) mod policy;
 mod recording;

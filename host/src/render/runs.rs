@@ -191,7 +191,7 @@ fn style(state: RunState) -> anstyle::Style {
     }
 }
 
-fn ago(at: SystemTime) -> String {
+pub(crate) fn ago(at: SystemTime) -> String {
     format!("{} ago", roughly(at.elapsed().unwrap_or_default()))
 }
 

@@ -354,6 +354,10 @@ impl Run {
                 let answer = self.terms.tools.artifacts(question).await;
                 answer.map(Found::Json).map_err(|reason| reason.to_text())
             }
+            Question::Keep(question) => {
+                let answer = self.terms.tools.keep(question).await;
+                answer.map(Found::Json).map_err(|reason| reason.to_text())
+            }
             Question::Plan(calls) => {
                 let calls =
                     PlannedCalls::parse(&calls).ok_or_else(|| "the calls of the script cannot be read".to_owned())?;

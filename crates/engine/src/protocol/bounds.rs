@@ -5,7 +5,7 @@ use belljar_model::{ByteSize, Limits, RunStep};
 
 use super::{
     from_worker::{
-        ARTIFACTS, CALL, CUT, DESCRIBE, DIRECTORY, FIXED, FORGET, GONE, LIST, LOG_HEADER, MAX_ARTIFACTS_QUESTION,
+        ARTIFACTS, CALL, CUT, DESCRIBE, DIRECTORY, FIXED, FORGET, GONE, KEEP, LIST, LOG_HEADER, MAX_ARTIFACTS_QUESTION,
         MAX_ERROR_TEXT, MAX_ORDER, MAX_QUESTION, MAX_USAGE, ORDER_ENTRY, OUTCOME, PLAN, RECORDING, REPLAYED, ROUTE,
         SEARCH, STEP, TAKE,
     },
@@ -22,7 +22,7 @@ pub(crate) fn bound(kind: u8, limits: &Limits, max_recording: Option<ByteSize>) 
         STEP => RunStep::MAX_TEXT as u64 + FIXED,
         LIST | SEARCH | DESCRIBE | ROUTE | PLAN => MAX_QUESTION + FIXED,
         // It comes out of the script's memory.
-        ARTIFACTS => limits.memory.as_u64().min(MAX_ARTIFACTS_QUESTION).saturating_add(FIXED),
+        ARTIFACTS | KEEP => limits.memory.as_u64().min(MAX_ARTIFACTS_QUESTION).saturating_add(FIXED),
         CALL => limits.max_arguments.as_u64().saturating_add(FIXED),
         OUTCOME => {
             let (logs, lines) = (limits.max_logs.as_u64(), limits.max_log_lines);

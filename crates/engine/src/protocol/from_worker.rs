@@ -43,12 +43,14 @@ pub(crate) const PLAN: u8 = 15;
 pub(crate) const ROUTE: u8 = 16;
 /// A question of `artifacts`.
 pub(crate) const ARTIFACTS: u8 = 17;
+/// A question of `keep`.
+pub(crate) const KEEP: u8 = 18;
 
 /// Bytes of the reason of [`FAILED`].
 pub(crate) const MAX_REASON: u64 = 64 * 1024;
 /// Bytes of a query, a name or a path: the sandbox cuts them to much less.
 pub(super) const MAX_QUESTION: u64 = 64 * 1024;
-/// Bytes of a question of `artifacts`, which may have a whole value in it.
+/// Bytes of a question of `artifacts` or `keep`, which may have a whole value in it.
 pub(super) const MAX_ARTIFACTS_QUESTION: u64 = (MAX_ARTIFACT_BYTES + 64 * 1024) as u64;
 /// Bytes of one of an error's texts: the sandbox cuts those of the script to 8 KiB.
 pub(super) const MAX_ERROR_TEXT: u64 = 64 * 1024;
@@ -95,6 +97,8 @@ pub(crate) enum Question {
     Plan(String),
     /// As JSON.
     Artifacts(String),
+    /// As JSON.
+    Keep(String),
 }
 
 pub(crate) fn question(run: u64, question: &Question) -> Vec<u8> {
@@ -106,6 +110,7 @@ pub(crate) fn question(run: u64, question: &Question) -> Vec<u8> {
         Question::Describe(path) => of_kind(DESCRIBE).text(path).finish_frame(),
         Question::Route(server, words) => of_kind(ROUTE).text(server).option_text(words.as_deref()).finish_frame(),
         Question::Plan(calls) => of_kind(PLAN).text(calls).finish_frame(),
+        Question::Keep(question) => Writer::frame(KEEP, run, question.len() + 16).text(question).finish_frame(),
         Question::Artifacts(question) => {
             Writer::frame(ARTIFACTS, run, question.len() + 16).text(question).finish_frame()
         }
@@ -121,6 +126,7 @@ pub(crate) fn parse_question(kind: u8, body: &[u8]) -> Result<Question, Malforme
         DESCRIBE => Question::Describe(reader.text(MAX_QUESTION)?.to_owned()),
         ROUTE => Question::Route(reader.text(MAX_QUESTION)?.to_owned(), reader.option_text(MAX_QUESTION)?),
         PLAN => Question::Plan(reader.text(MAX_QUESTION)?.to_owned()),
+        KEEP => Question::Keep(reader.text(MAX_ARTIFACTS_QUESTION)?.to_owned()),
         ARTIFACTS => Question::Artifacts(reader.text(MAX_ARTIFACTS_QUESTION)?.to_owned()),
         _ => return Err(Malformed::Tag),
     };
@@ -466,6 +472,7 @@ mod tests {
             Question::Route("serena".into(), None),
             Question::Plan("{}".into()),
             Question::Artifacts("{}".into()),
+            Question::Keep("{}".into()),
         ] {
             let frame = question(1, &sent);
             assert_eq!(parse_question(*frame.get(4).expect("a kind"), body(&frame)), Ok(sent));

@@ -80,7 +80,7 @@ pub(crate) fn run(
     let mut body = Writer::frame(RUN, run, texts + 1024);
     body.text(&program.source).text(&program.client);
     body.option_text(program.prelude.as_deref()).flag(program.builtins);
-    body.flag(program.extended_value).flag(program.artifacts);
+    body.flag(program.extended_value).flag(program.artifacts).flag(program.keep);
     body.option(program.seed, |writer, seed| {
         writer.raw(&seed);
     });
@@ -113,7 +113,8 @@ pub(crate) fn parse_run(body: &[u8]) -> Result<Begin, Malformed> {
     let source = reader.any_text()?;
     let client = reader.any_text()?;
     let prelude = reader.option_text(u64::MAX)?;
-    let (builtins, extended_value, artifacts) = (reader.flag()?, reader.flag()?, reader.flag()?);
+    let (builtins, extended_value) = (reader.flag()?, reader.flag()?);
+    let (artifacts, keep) = (reader.flag()?, reader.flag()?);
     let seed = reader.option(|reader| reader.raw(32)?.try_into().map_err(|_| Malformed::Short))?;
     let order = reader.option(|reader| reader.numbers(u64::MAX))?;
     let max_recording = reader.option(Reader::u64)?.map(ByteSize::b);
@@ -144,6 +145,7 @@ pub(crate) fn parse_run(body: &[u8]) -> Result<Begin, Malformed> {
         builtins,
         extended_value,
         artifacts,
+        keep,
         client,
         seed,
         order,
@@ -313,6 +315,7 @@ mod tests {
             .without_builtins()
             .with_extended_value()
             .with_artifacts()
+            .with_keep()
             .with_client("c")
             .with_seed([7; 32])
             .with_order(vec![3, 1, 2])
@@ -336,7 +339,7 @@ mod tests {
         assert_eq!(arrived.namespaces, namespaces);
         let Program { source, client, seed, order, max_recording, rest_after: _, only_plan, .. } = arrived.program;
         assert!(only_plan && !arrived.program.builtins && arrived.program.extended_value);
-        assert!(arrived.program.artifacts);
+        assert!(arrived.program.artifacts && arrived.program.keep);
         assert_eq!(arrived.program.prelude.as_deref(), Some("globalThis.a = 1"));
         assert_eq!((source.as_str(), client.as_str()), ("return 1", "c"));
         assert_eq!((seed, order), (Some([7; 32]), Some(vec![3, 1, 2])));

@@ -312,6 +312,14 @@ impl Tools for FarTools {
         .boxed()
     }
 
+    fn keep(&self, question: String) -> BoxFuture<'_, Result<JsonText, NotAnswered>> {
+        async move {
+            let answer = self.ask(Question::Keep(question)).await;
+            answer.and_then(json).map_err(|reason| NotAnswered::from_text(&reason))
+        }
+        .boxed()
+    }
+
     fn plan(&self, calls: PlannedCalls) -> BoxFuture<'_, Vec<Finding>> {
         async move {
             let findings = self.ask(Question::Plan(calls.to_text())).await;

@@ -123,6 +123,7 @@ impl Gateway {
         let (texts, told) = &terms.remarks;
         texts.iter().for_each(|text| grant.remarks().add(text.clone()));
         told.iter().for_each(|text| grant.remarks().tell(text.clone()));
+        grant.carries_again(&terms.labels);
         let ends = Ends(grant.locks());
         let going_on = GoingOn {
             client: self.client.clone(),

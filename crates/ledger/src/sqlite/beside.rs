@@ -62,6 +62,12 @@ impl Beside {
         Self { folder, open: Mutex::default() }
     }
 
+    /// Whether there is no file yet, which a reader need not make.
+    pub(super) fn has_no_file(&self) -> bool {
+        let path = self.folder.as_ref().map(|folder| folder.join(file::NAME));
+        path.is_some_and(|path| path.try_exists().is_ok_and(|exists| !exists))
+    }
+
     /// Does something with the connection. Blocks.
     pub(super) fn with<T>(&self, work: impl FnOnce(&mut Connection) -> rusqlite::Result<T>) -> Result<T, LedgerError> {
         let folder = self.folder.as_deref().ok_or(LedgerError::NoFolder)?;

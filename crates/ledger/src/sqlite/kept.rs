@@ -57,6 +57,9 @@ impl Beside {
         name: &str,
         bounds: &KeepBounds,
     ) -> Result<Option<KeptValue>, LedgerError> {
+        if self.has_no_file() {
+            return Ok(None);
+        }
         self.with(|connection| {
             forget_unused(connection, bounds)?;
             let Some((value, touched)) = find(connection, holder, name, bounds)? else { return Ok(None) };
@@ -72,6 +75,9 @@ impl Beside {
 
     /// What there is. Blocks.
     pub(super) fn kept_entries(&self, holder: &Holder, bounds: &KeepBounds) -> Result<Vec<KeptEntry>, LedgerError> {
+        if self.has_no_file() {
+            return Ok(Vec::new());
+        }
         self.with(|connection| {
             connection
                 .prepare_cached(&format!(
@@ -149,6 +155,9 @@ impl Beside {
 
     /// Forgets values. Blocks.
     pub(super) fn forget_kept(&self, holder: &Holder, name: Option<&str>) -> Result<u64, LedgerError> {
+        if self.has_no_file() {
+            return Ok(0);
+        }
         self.with(|connection| {
             connection.pragma_update(None, "secure_delete", true)?;
             let forgotten = connection
@@ -165,6 +174,9 @@ impl Beside {
 
     /// The totals. Blocks.
     pub(super) fn kept_totals(&self) -> Result<KeepTotals, LedgerError> {
+        if self.has_no_file() {
+            return Ok(KeepTotals::default());
+        }
         self.with(|connection| {
             let sql =
                 "SELECT count(*), coalesce(sum(bytes), 0), count(DISTINCT principal || char(0) || workspace) FROM kept";
@@ -356,4 +368,249 @@ fn before(now: SystemTime, past: Duration) -> i64 {
 fn time(milliseconds: i64) -> SystemTime {
     let since = Duration::from_millis(milliseconds.max(0).cast_unsigned());
     SystemTime::UNIX_EPOCH.checked_add(since).unwrap_or(SystemTime::UNIX_EPOCH)
+}
+
+#[cfg(test)]
+mod tests {
+    use belljar_model::ByteSize;
+
+    use super::*;
+    use crate::sqlite::file;
+
+    const BOUNDS: KeepBounds = KeepBounds { max_bytes: ByteSize::b(1000), max_keys: 3, age: Duration::from_secs(3600) };
+
+    fn holder(principal: Option<&str>, workspace: &str) -> Holder {
+        Holder { principal: principal.map(Into::into), workspace: workspace.into() }
+    }
+
+    fn author(run: u64) -> KeepAuthor {
+        KeepAuthor { holder: holder(None, "/shop"), run: RunId::from_bits(run), labels: vec!["private".to_owned()] }
+    }
+
+    fn change(name: &str, text: Option<&str>, replaces: Replaces) -> KeepChange {
+        KeepChange { name: name.to_owned(), text: text.map(str::to_owned), replaces }
+    }
+
+    fn set(beside: &Beside, run: u64, name: &str, text: &str) -> Changed {
+        let change = change(name, Some(text), Replaces::AsOf(SystemTime::now()));
+        beside.change_kept(&author(run), &[change], &BOUNDS).expect("kept").remove(0)
+    }
+
+    fn text(beside: &Beside, holder: &Holder, name: &str) -> Option<String> {
+        beside.kept(holder, name, &BOUNDS).expect("read").map(|value| value.text)
+    }
+
+    fn version(beside: &Beside, name: &str) -> Option<i64> {
+        beside.kept(&author(0).holder, name, &BOUNDS).expect("read").map(|value| value.version)
+    }
+
+    #[test]
+    fn a_value_is_its_holders_alone_with_the_labels_that_it_was_written_with() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (here, there) = (Beside::new(Some(folder.path().into())), Beside::new(Some(folder.path().into())));
+        assert_eq!(here.kept(&author(1).holder, "a", &BOUNDS).expect("read"), None);
+        assert!(!folder.path().join(file::NAME).exists(), "looking makes no file");
+        assert!(matches!(set(&here, 1, "a", "[1]"), Changed::Made { version: Some(_), over_another: false }));
+        let found = there.kept(&author(1).holder, "a", &BOUNDS).expect("read").expect("a value");
+        assert_eq!((found.text.as_str(), found.labels), ("[1]", vec!["private".to_owned()]));
+        for other in [holder(None, "/shop/"), holder(None, ""), holder(Some(""), "/shop"), holder(Some("ada"), "/shop")]
+        {
+            assert_eq!(text(&there, &other, "a"), None, "{other:?}");
+            assert!(there.kept_entries(&other, &BOUNDS).expect("read").is_empty(), "{other:?}");
+            assert_eq!(there.forget_kept(&other, None).expect("done"), 0, "{other:?}");
+        }
+        let entries = there.kept_entries(&author(1).holder, &BOUNDS).expect("read");
+        assert_eq!((entries.len(), entries[0].bytes, entries[0].run), (1, 4, RunId::from_bits(1)));
+        let totals = KeepTotals { values: 1, bytes: 4, holders: 1 };
+        assert_eq!(there.kept_totals().expect("read"), totals);
+        assert!(matches!(Beside::new(None).kept(&author(1).holder, "a", &BOUNDS), Err(LedgerError::NoFolder)));
+    }
+
+    #[test]
+    fn a_change_over_that_of_another_run_is_made_and_said() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let beside = Beside::new(Some(folder.path().into()));
+        let over = |run: u64, text: Option<&str>, replaces: Replaces| match beside
+            .change_kept(&author(run), &[change("a", text, replaces)], &BOUNDS)
+            .expect("kept")
+            .remove(0)
+        {
+            Changed::Made { over_another, .. } => over_another,
+            Changed::NoRoom(no_room) => panic!("{no_room}"),
+        };
+        let began = SystemTime::now().checked_sub(Duration::from_secs(5)).expect("a time");
+        assert!(!over(1, Some("1"), Replaces::Version(None)));
+        let read = version(&beside, "a");
+        assert!(!over(1, Some("2"), Replaces::Version(read)));
+        assert!(!over(1, Some("3"), Replaces::Version(read)), "what it wrote itself is no other's");
+        assert!(over(2, Some("4"), Replaces::Version(read)));
+        assert!(over(3, Some("5"), Replaces::Version(None)), "there was no value when it looked");
+        assert!(over(4, Some("6"), Replaces::AsOf(began)));
+        assert!(!over(4, Some("7"), Replaces::AsOf(began)));
+        assert!(!over(5, Some("8"), Replaces::AsOf(SystemTime::now() + Duration::from_secs(5))));
+        let read = version(&beside, "a");
+        assert!(over(6, None, Replaces::AsOf(began)), "a change is lost by forgetting too");
+        assert!(!over(7, None, Replaces::Version(read)), "nothing is lost by forgetting what is gone");
+        assert!(over(7, Some("9"), Replaces::Version(read)), "that it was forgotten is lost");
+    }
+
+    #[test]
+    fn of_two_who_replace_one_version_one_does_and_no_version_comes_again() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let beside = || Beside::new(Some(folder.path().into()));
+        let (here, there) = (beside(), beside());
+        let swap = |beside: &Beside, run, text, version| {
+            beside.swap_kept(&author(run), ("a", text), version, &BOUNDS).expect("done")
+        };
+        let Swapped::Made(first) = swap(&here, 1, "1", None) else { panic!("it was free") };
+        let Swapped::Other(Some(found)) = swap(&there, 2, "2", None) else { panic!("it was taken") };
+        assert_eq!((found.version, found.text.as_str()), (first, "1"));
+        let Swapped::Made(second) = swap(&there, 2, "2", Some(first)) else { panic!("it is this version") };
+        assert!(matches!(swap(&here, 1, "3", Some(first)), Swapped::Other(Some(_))));
+        here.forget_kept(&author(1).holder, Some("a")).expect("done");
+        assert!(matches!(swap(&here, 1, "3", Some(second)), Swapped::Other(None)));
+        let Swapped::Made(third) = swap(&here, 1, "3", None) else { panic!("it is free again") };
+        assert!(first < second && second < third);
+        let large = "x".repeat(2000);
+        let no_room = NoRoom::Bytes { bytes: 2001, free: 1000, max: 1000 };
+        assert_eq!(swap(&here, 1, &large, Some(third)), Swapped::NoRoom(no_room));
+        let counted = std::thread::scope(|scope| {
+            let many: Vec<_> = (0..8_u64)
+                .map(|run| {
+                    scope.spawn(move || {
+                        let beside = beside();
+                        for _ in 0..20 {
+                            let mut now = beside.kept(&author(run).holder, "n", &BOUNDS).expect("read");
+                            loop {
+                                let next = now.as_ref().map_or(0, |now| now.text.parse().expect("a number")) + 1_u32;
+                                let version = now.as_ref().map(|now| now.version);
+                                match beside.swap_kept(&author(run), ("n", &next.to_string()), version, &BOUNDS) {
+                                    Ok(Swapped::Made(_)) => break,
+                                    Ok(Swapped::Other(other)) => now = other,
+                                    other => panic!("{other:?}"),
+                                }
+                            }
+                        }
+                    })
+                })
+                .collect();
+            many.into_iter().for_each(|one| one.join().expect("no panic"));
+            text(&here, &author(0).holder, "n")
+        });
+        assert_eq!(counted.as_deref(), Some("160"));
+    }
+
+    #[test]
+    fn what_there_is_no_room_for_is_not_kept_and_the_rest_is() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let beside = Beside::new(Some(folder.path().into()));
+        let large = "x".repeat(900);
+        let all = [("a", Some(large.as_str())), ("b", Some("22")), ("c", None), ("d", Some(large.as_str()))];
+        set(&beside, 1, "c", &large);
+        let as_of = Replaces::AsOf(SystemTime::now());
+        let changes = all.map(|(name, text)| change(name, text, as_of));
+        let done = beside.change_kept(&author(1), &changes, &BOUNDS).expect("kept");
+        assert!(matches!(done[..3], [Changed::Made { .. }, Changed::Made { .. }, Changed::Made { version: None, .. }]));
+        assert_eq!(done[3], Changed::NoRoom(NoRoom::Bytes { bytes: 901, free: 96, max: 1000 }));
+        // What becomes smaller makes room for what grows, in whatever order they come.
+        let changes = [change("b", Some(&large), as_of), change("a", Some("1"), as_of)];
+        let done = beside.change_kept(&author(1), &changes, &BOUNDS).expect("kept");
+        assert!(done.iter().all(|done| matches!(done, Changed::Made { .. })), "{done:?}");
+        set(&beside, 1, "e", "1");
+        assert_eq!(set(&beside, 1, "f", "1"), Changed::NoRoom(NoRoom::Keys { max: 3 }));
+        assert!(matches!(set(&beside, 1, "e", "2"), Changed::Made { .. }));
+    }
+
+    #[test]
+    fn a_principal_has_values_in_a_bounded_number_of_workspaces() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let beside = Beside::new(Some(folder.path().into()));
+        let set = |workspace: u32| {
+            let author = KeepAuthor { holder: holder(Some("ada"), &workspace.to_string()), ..author(1) };
+            let change = change("a", Some("1"), Replaces::AsOf(SystemTime::now()));
+            beside.change_kept(&author, &[change], &BOUNDS).expect("kept").remove(0)
+        };
+        let (most, _) = MAX_WORKSPACES;
+        assert!((0..most).all(|workspace| matches!(set(workspace), Changed::Made { .. })));
+        assert_eq!(set(most), Changed::NoRoom(NoRoom::Workspaces { max: most }));
+        assert!(matches!(set(0), Changed::Made { .. }));
+    }
+
+    #[test]
+    fn what_nobody_uses_is_forgotten_and_reading_is_use() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let beside = Beside::new(Some(folder.path().into()));
+        set(&beside, 1, "read", "1");
+        set(&beside, 1, "left", "2");
+        let age = |milliseconds: i64| {
+            let age = |connection: &mut Connection| {
+                connection.execute("UPDATE kept SET touched_ms = touched_ms - ?1", params![milliseconds])
+            };
+            assert_eq!(beside.with(age).expect("done"), 2)
+        };
+        let hours = |hours: u64| KeepBounds { age: Duration::from_secs(hours * 3600), ..BOUNDS };
+        let find = |name: &str, bounds: KeepBounds| {
+            beside.kept(&author(1).holder, name, &bounds).expect("read").map(|value| value.text)
+        };
+        age(2 * 3600 * 1000);
+        assert_eq!(find("read", hours(3)).as_deref(), Some("1"));
+        age(2 * 3600 * 1000);
+        assert_eq!(find("left", hours(3)), None);
+        assert_eq!(find("read", hours(3)).as_deref(), Some("1"));
+        assert_eq!(beside.kept_entries(&author(1).holder, &hours(3)).expect("read").len(), 1);
+        assert_eq!(beside.kept_totals().expect("read").values, 1, "nothing of it stays");
+    }
+
+    #[test]
+    fn a_full_disk_keeps_what_there_was() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let beside = Beside::new(Some(folder.path().into()));
+        set(&beside, 1, "a", "1");
+        let bounds = KeepBounds { max_bytes: ByteSize::mib(8), ..BOUNDS };
+        let full = |connection: &mut Connection| {
+            let pages: i64 = connection.pragma_query_value(None, "page_count", |row| row.get(0))?;
+            connection.pragma_update_and_check(None, "max_page_count", pages, |_| Ok(()))
+        };
+        beside.with(full).expect("set");
+        let large = "1".repeat(1 << 20);
+        let changes =
+            [change("a", Some("2"), Replaces::Version(None)), change("b", Some(&large), Replaces::Version(None))];
+        let error = beside.change_kept(&author(2), &changes, &bounds).expect_err("it is full");
+        assert!(matches!(error, LedgerError::Full { .. }), "{error}");
+        assert_eq!(text(&beside, &author(1).holder, "a").as_deref(), Some("1"), "all or nothing");
+        beside.with(full).expect("set");
+        let error = beside.swap_kept(&author(2), ("b", &large), None, &bounds).expect_err("it is full");
+        assert!(matches!(error, LedgerError::Full { .. }), "{error}");
+    }
+
+    #[test]
+    fn what_is_forgotten_on_request_is_not_in_the_file_any_more() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let beside = Beside::new(Some(folder.path().into()));
+        let secret = "a-very-secret-word".repeat(20);
+        set(&beside, 1, "a", &secret);
+        set(&beside, 1, "b", "1");
+        assert_eq!(beside.forget_kept(&author(1).holder, Some("a")).expect("done"), 1);
+        assert_eq!(beside.forget_kept(&author(1).holder, Some("a")).expect("done"), 0);
+        for file in std::fs::read_dir(folder.path()).expect("a list") {
+            let bytes = std::fs::read(file.expect("an entry").path()).expect("a file");
+            assert!(!String::from_utf8_lossy(&bytes).contains("a-very-secret"), "it is still there");
+        }
+        assert_eq!(text(&beside, &author(1).holder, "b").as_deref(), Some("1"));
+    }
+
+    #[test]
+    fn a_value_that_is_too_large_for_its_bounds_is_not_read() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let beside = Beside::new(Some(folder.path().into()));
+        set(&beside, 1, "a", &"1".repeat(900));
+        let less = KeepBounds { max_bytes: ByteSize::b(100), ..BOUNDS };
+        assert_eq!(beside.kept(&author(1).holder, "a", &less).expect("read"), None);
+        let labels = |connection: &mut Connection| {
+            connection.execute("UPDATE kept SET labels = ?1", params!["l".repeat(100_000)])
+        };
+        beside.with(labels).expect("changed");
+        assert_eq!(text(&beside, &author(1).holder, "a"), None);
+        assert!(beside.kept_entries(&author(1).holder, &BOUNDS).expect("read").is_empty());
+    }
 }

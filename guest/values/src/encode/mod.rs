@@ -4,11 +4,13 @@
 //! becomes an object if all its keys are strings, else an array of pairs; a `Set` becomes an array;
 //! bytes become their base64; an `Error` becomes an object with its name, its message and its own
 //! members; `undefined` as the whole value becomes `null`. A BigInt, a promise that was not
-//! awaited, a cycle, and nesting beyond what the host takes are errors that name the place.
+//! awaited, a cycle, and nesting beyond what the host takes are errors that name the place. Of what
+//! is kept for later runs, all that is not plain data is such an error.
 
 mod extended;
 mod lost;
 mod members;
+mod plain;
 mod shapes;
 mod sink;
 mod special;
@@ -75,6 +77,23 @@ pub fn arguments(
         Err(Stop::Full) => walk.sink.used(),
     };
     let message = format!("{what} have {used} bytes as JSON; the limit is {max}");
+    Err(JsNativeError::range().with_message(message).into())
+}
+
+/// A value that is kept as JSON for later runs, within `max` bytes: what comes back is what went in.
+/// So there is no `toJSON`, and all that JSON has no word for is a TypeError that names its place.
+/// (Members that are undefined are left out, as everywhere.) `name` is what the value is called.
+pub fn kept(value: &JsValue, name: &str, max: usize, context: &mut Context) -> Result<String, JsError> {
+    let mut walk = Walk::new(Rules::kept(name), max, context);
+    let used = match walk.whole(value) {
+        Ok(_) => match walk.sink.finish() {
+            Ok(text) => return Ok(text),
+            Err(used) => used,
+        },
+        Err(Stop::Thrown(error)) => return Err(error),
+        Err(Stop::Full) => walk.sink.used(),
+    };
+    let message = format!("{name} has {used} bytes as JSON; the limit is {max}");
     Err(JsNativeError::range().with_message(message).into())
 }
 

@@ -16,7 +16,7 @@ use belljar_guest_engine::{
 use super::extended;
 
 pub(super) const BIG_INTEGER: &str = "is a BigInt, which JSON cannot hold: convert it with String(x)";
-const PROMISE: &str = "is a promise that was not awaited: use await, or await Promise.all([…])";
+pub(super) const PROMISE: &str = "is a promise that was not awaited: use await, or await Promise.all([…])";
 
 /// What is written for an object in the place of its members.
 pub(super) enum Special {

@@ -14,6 +14,7 @@ use super::{
     MAX_DEPTH, MAX_DEPTH_OF_TEXT, extended,
     lost::{self, Loss, Losses},
     members::{Frame, Member},
+    plain,
     shapes::{self, Layout},
     sink::{Escapes, Full, Sink},
     special::{self, Special},
@@ -25,6 +26,8 @@ pub(super) struct Rules {
     crossing: Option<String>,
     /// Whether it is extended JSON. Only of what leaves the jar.
     is_extended: bool,
+    /// Whether only plain data is taken, which comes back as it is.
+    is_plain: bool,
     replacer: Replacer,
     gap: String,
 }
@@ -38,11 +41,16 @@ pub enum Replacer {
 
 impl Rules {
     pub(super) fn crossing(what: &str, is_extended: bool) -> Self {
-        Self { crossing: Some(what.to_owned()), is_extended, replacer: Replacer::None, gap: String::new() }
+        let (crossing, replacer) = (Some(what.to_owned()), Replacer::None);
+        Self { crossing, is_extended, is_plain: false, replacer, gap: String::new() }
+    }
+
+    pub(super) fn kept(name: &str) -> Self {
+        Self { is_plain: true, ..Self::crossing(name, false) }
     }
 
     pub(super) fn standard(replacer: Replacer, gap: String) -> Self {
-        Self { crossing: None, is_extended: false, replacer, gap }
+        Self { crossing: None, is_extended: false, is_plain: false, replacer, gap }
     }
 }
 
@@ -102,6 +110,7 @@ impl<'context> Walk<'context> {
     /// Writes a whole value, and says whether there was anything to write.
     pub(super) fn whole(&mut self, value: &JsValue) -> Result<bool, Stop> {
         let mut frame = match self.resolve(value.clone(), None)? {
+            Resolved::LeftOut(value) if self.rules.is_plain => return Err(self.error(None, plain::left_out(&value))),
             Resolved::LeftOut(value) if self.rules.is_extended && value.is_undefined() => {
                 self.sink.put(extended::UNDEFINED)?;
                 None
@@ -141,6 +150,12 @@ impl<'context> Walk<'context> {
                 None => return self.close(frame).map(|()| None),
             };
             let resolved = match self.resolved(value, Some(frame))? {
+                Resolved::LeftOut(value) if self.rules.is_plain => {
+                    if is_element || !value.is_undefined() {
+                        return Err(self.error(Some(frame), plain::left_out(&value)));
+                    }
+                    continue;
+                }
                 Resolved::LeftOut(value) if is_element && self.rules.is_extended && value.is_undefined() => {
                     Resolved::Value(value)
                 }
@@ -233,7 +248,7 @@ impl<'context> Walk<'context> {
             _ => false,
         };
         // Scripts teach BigInts to be JSON by way of their prototype.
-        if has_to_json || matches!(value.variant(), JsVariant::BigInt(_)) {
+        if !self.rules.is_plain && (has_to_json || matches!(value.variant(), JsVariant::BigInt(_))) {
             self.prototypes_are_plain = None;
             let to_json = get_of(&value, js_string!("toJSON").into(), self.context)?;
             if let Some(to_json) = to_json.as_callable() {
@@ -289,6 +304,9 @@ impl<'context> Walk<'context> {
             JsVariant::Boolean(value) => self.sink.put(if value { "true" } else { "false" })?,
             JsVariant::Integer32(value) => self.sink.integer(value)?,
             JsVariant::Float64(number) => {
+                if !number.is_finite() && self.rules.is_plain {
+                    return Err(self.error(frame, plain::not_finite(&value)));
+                }
                 if !number.is_finite() && self.rules.crossing.is_some() {
                     self.note(Loss::NotFinite, &value, frame);
                 }
@@ -305,6 +323,13 @@ impl<'context> Walk<'context> {
 
     /// An object whose shape says nothing: it may be anything.
     fn special(&mut self, object: &JsObject, frame: Option<&Frame>) -> Result<Option<Frame>, Stop> {
+        if self.rules.is_plain {
+            self.prototypes_are_plain = None;
+            return match plain::fault(object, self.context) {
+                Some(fault) => Err(self.error(frame, fault)),
+                None => self.object(object.clone(), None, frame).map(Some),
+            };
+        }
         let crosses = self.rules.crossing.is_some();
         let special = special::of(object, crosses, self.rules.is_extended, self.context);
         self.prototypes_are_plain = None;
@@ -365,7 +390,12 @@ impl<'context> Walk<'context> {
 
     /// Refuses what has no end.
     fn check(&self, object: &JsObject, frame: Option<&Frame>) -> Result<(), Stop> {
-        let max_depth = if self.rules.crossing.is_some() { MAX_DEPTH } else { MAX_DEPTH_OF_TEXT };
+        let max_depth = match (&self.rules.crossing, self.rules.is_plain) {
+            // It is handed back inside of an object.
+            (_, true) => MAX_DEPTH - 1,
+            (Some(_), false) => MAX_DEPTH,
+            (None, false) => MAX_DEPTH_OF_TEXT,
+        };
         let depth = self.open.len() + usize::from(frame.is_some());
         if depth >= max_depth {
             return Err(self.error(frame, format!("nests deeper than {max_depth} levels")));
@@ -382,9 +412,13 @@ impl<'context> Walk<'context> {
 
     /// A TypeError that names the place, as in `$.items[3].parent`.
     fn error(&self, frame: Option<&Frame>, fault: impl AsRef<str>) -> Stop {
-        let mut place = Place::default();
-        self.open.iter().chain(frame).for_each(|frame| frame.step(&mut place));
         let what = self.rules.crossing.as_deref().unwrap_or("the value");
+        let mut place = if self.rules.is_plain { Place::of(what) } else { Place::default() };
+        self.open.iter().chain(frame).for_each(|frame| frame.step(&mut place));
+        if self.rules.is_plain {
+            let message = format!("{what} cannot be kept: {} {}", place.text(), fault.as_ref());
+            return Stop::Thrown(JsNativeError::typ().with_message(message).into());
+        }
         let message = format!("{what} cannot be JSON: {} {}", place.text(), fault.as_ref());
         Stop::Thrown(JsNativeError::typ().with_message(message).into())
     }

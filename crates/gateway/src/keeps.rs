@@ -1,0 +1,408 @@
+//! Values that live on between runs, as one run asks for them and changes them.
+//!
+//! What a script assigns is noted while it runs, and written when it has ended by itself. Whatever
+//! comes from the guest is checked here: names, JSON, versions, and how much is noted. The bounds
+//! of a holder are the store's.
+//!
+//! A value has the labels of the run that wrote it. A run that reads it gets them, before the
+//! script has the value, as if a call had brought them.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+    time::Duration,
+};
+
+use belljar_ledger::{
+    Changed, Holder, KeepAuthor, KeepBounds, KeepChange, KeptValue, Ledger, LedgerError, MAX_KEPT_NAME, Replaces,
+    Swapped,
+};
+use belljar_model::{JsonBounds, JsonText, KeepSettings};
+use belljar_sandbox::NotAnswered;
+use parking_lot::Mutex;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::value::RawValue;
+
+use crate::{Toolbox, rules::AsRules, run_log::RunLog};
+
+/// Names that one warning has.
+const NAMED: usize = 5;
+
+/// The kept values of one run.
+pub(crate) struct RunKeeps {
+    toolbox: Arc<Toolbox>,
+    log: Arc<RunLog>,
+    holder: Holder,
+    bounds: KeepBounds,
+    noted: Mutex<Noted>,
+    /// The labels of values that were read, by name: the owner's rules may not have them any more.
+    brought: Mutex<BTreeSet<String>>,
+}
+
+/// What is to be written when the script has ended.
+#[derive(Default)]
+struct Noted {
+    changes: BTreeMap<String, (Option<String>, Replaces)>,
+    bytes: u64,
+    /// Names for which there is no room among them.
+    left_out: BTreeSet<String>,
+}
+
+/// A question of the guest.
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase", deny_unknown_fields)]
+enum Asked<'a> {
+    Get(String),
+    Keys {},
+    Swap {
+        name: String,
+        version: Option<i64>,
+        #[serde(borrow)]
+        value: &'a RawValue,
+    },
+    Set {
+        name: String,
+        #[serde(default, deserialize_with = "given")]
+        version: Option<Option<i64>>,
+        #[serde(borrow)]
+        value: &'a RawValue,
+    },
+    Delete {
+        name: String,
+        #[serde(default, deserialize_with = "given")]
+        version: Option<Option<i64>>,
+    },
+}
+
+/// A version that is named, if only to say that there is none.
+fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<i64>>, D::Error> {
+    Option::deserialize(deserializer).map(Some)
+}
+
+/// The members in the order that the contract has.
+#[derive(Serialize)]
+struct Found<'a> {
+    version: i64,
+    value: &'a JsonText,
+}
+
+#[derive(Serialize)]
+struct Nothing {}
+
+#[derive(Serialize)]
+struct Done {
+    done: i64,
+}
+
+/// Why nothing can be read or written.
+#[derive(Debug, thiserror::Error)]
+enum NoStore {
+    #[error("there is no ledger to keep values in")]
+    NoLedger,
+    #[error("the ledger is off, and nothing is kept without it")]
+    Off,
+}
+
+impl RunKeeps {
+    /// The values of this holder, if the owner lets scripts have any.
+    pub(crate) fn of(toolbox: &Arc<Toolbox>, log: &Arc<RunLog>, holder: &Holder) -> Option<Self> {
+        let KeepSettings { max_bytes, max_keys, days, .. } = *Some(toolbox.keep()).filter(|keep| keep.enabled)?;
+        let age = Duration::from_secs(u64::from(days) * 24 * 60 * 60);
+        Some(Self {
+            toolbox: toolbox.clone(),
+            log: log.clone(),
+            holder: holder.clone(),
+            bounds: KeepBounds { max_bytes, max_keys, age },
+            noted: Mutex::default(),
+            brought: Mutex::default(),
+        })
+    }
+
+    fn ledger(&self) -> Result<&Arc<dyn Ledger>, NoStore> {
+        match self.log.ledger() {
+            Some(ledger) => Ok(ledger),
+            None if self.toolbox.told().ledger.is_some() => Err(NoStore::Off),
+            None => Err(NoStore::NoLedger),
+        }
+    }
+
+    /// Answers a question of the guest, for a run of this caller.
+    ///
+    /// # Errors
+    /// Why there is no answer, for the script's author.
+    pub(crate) async fn answer(&self, question: &str, who: &AsRules) -> Result<JsonText, NotAnswered> {
+        let asked: Asked<'_> = serde_json::from_str(question).map_err(|error| {
+            NotAnswered::argument(format!("this is no question about kept values: {error}"), "use keep.name")
+        })?;
+        match asked {
+            Asked::Get(name) => {
+                check(&name)?;
+                let ledger = match self.ledger() {
+                    Ok(ledger) => ledger,
+                    // Nothing was kept, as its owner wants, and so there is nothing.
+                    Err(NoStore::Off) => return Ok(nothing()),
+                    Err(fault) => return Err(unusable(&fault)),
+                };
+                let found = ledger.keeps().kept(self.holder.clone(), name.clone(), self.bounds).await;
+                self.found(&name, found.map_err(|fault| failed(&fault))?, who).await
+            }
+            Asked::Keys {} => {
+                let ledger = match self.ledger() {
+                    Ok(ledger) => ledger,
+                    Err(NoStore::Off) => return Ok(JsonText::from_serializable(&[(); 0])),
+                    Err(fault) => return Err(unusable(&fault)),
+                };
+                let entries = ledger.keeps().kept_entries(self.holder.clone(), self.bounds).await;
+                let entries = entries.map_err(|fault| failed(&fault))?;
+                // A name may say as much as a value.
+                self.bring(entries.iter().flat_map(|entry| entry.labels.iter().cloned()), who).await?;
+                let names: Vec<String> = entries.into_iter().map(|entry| entry.name).collect();
+                Ok(JsonText::from_serializable(&names))
+            }
+            Asked::Swap { name, version, value } => {
+                check(&name)?;
+                let text = self.checked(value)?;
+                let ledger = self.ledger().map_err(|fault| unusable(&fault))?;
+                let author = self.author(who);
+                let swapped = ledger.keeps().swap_kept(author, (name.clone(), text), version, self.bounds).await;
+                match swapped.map_err(|fault| failed(&fault))? {
+                    Swapped::Made(version) => Ok(JsonText::from_serializable(&Done { done: version })),
+                    Swapped::Other(found) => self.found(&name, found, who).await,
+                    Swapped::NoRoom(no_room) => {
+                        Err(NotAnswered::new(no_room.to_string(), "`belljar keep list` shows its owner what there is"))
+                    }
+                }
+            }
+            Asked::Set { name, version, value } => {
+                check(&name)?;
+                let text = self.checked(value)?;
+                self.note(name, Some(text), self.replaces(version));
+                Ok(nothing())
+            }
+            Asked::Delete { name, version } => {
+                check(&name)?;
+                self.note(name, None, self.replaces(version));
+                Ok(nothing())
+            }
+        }
+    }
+
+    /// A value as the guest gets it, with what it brings.
+    async fn found(&self, name: &str, found: Option<KeptValue>, who: &AsRules) -> Result<JsonText, NotAnswered> {
+        let Some(KeptValue { text, version, labels }) = found else { return Ok(nothing()) };
+        let value = JsonText::parse(text, &self.json_bounds()).map_err(|fault| {
+            let hint = "its owner can remove it with `belljar keep rm`";
+            NotAnswered::new(format!("what there is under the name '{name}' is not a kept value: {fault}"), hint)
+        })?;
+        self.bring(labels.into_iter(), who).await?;
+        Ok(JsonText::from_serializable(&Found { version, value: &value }))
+    }
+
+    /// Gives the run the labels of what it reads. Must be done before it has it.
+    async fn bring(&self, names: impl Iterator<Item = String>, who: &AsRules) -> Result<(), NotAnswered> {
+        let names: BTreeSet<String> = names.collect();
+        if names.is_empty() {
+            return Ok(());
+        }
+        let labels = self.toolbox.labels_named(names.iter().map(String::as_str));
+        self.toolbox
+            .remember_labels(labels, who.principal(), self.log.run())
+            .await
+            .map_err(|withheld| NotAnswered::new(withheld.to_string(), "run it again later"))?;
+        self.brought.lock().extend(names);
+        who.labels().add(labels);
+        Ok(())
+    }
+
+    /// The labels of what the run had read before it was put aside.
+    pub(crate) fn brings_again(&self, names: &[String]) {
+        self.brought.lock().extend(names.iter().cloned());
+    }
+
+    /// The labels that the run carries, by name.
+    pub(crate) fn carried(&self, who: &AsRules) -> Vec<String> {
+        let mut names = self.brought.lock().clone();
+        names.extend(self.toolbox.label_names(who.labels().now()).map(str::to_owned));
+        names.into_iter().collect()
+    }
+
+    fn author(&self, who: &AsRules) -> KeepAuthor {
+        KeepAuthor { holder: self.holder.clone(), run: self.log.run(), labels: self.carried(who) }
+    }
+
+    fn replaces(&self, version: Option<Option<i64>>) -> Replaces {
+        version.map_or_else(|| Replaces::AsOf(self.log.began()), Replaces::Version)
+    }
+
+    /// A value is handed out inside of an object.
+    fn json_bounds(&self) -> JsonBounds {
+        let bytes = usize::try_from(self.bounds.max_bytes.as_u64()).unwrap_or(usize::MAX);
+        JsonBounds { depth: JsonBounds::DEPTH - 1, ..JsonBounds::with_bytes(bytes) }
+    }
+
+    fn checked(&self, value: &RawValue) -> Result<String, NotAnswered> {
+        let text = JsonText::parse(value.get().to_owned(), &self.json_bounds());
+        text.map(JsonText::into_string).map_err(|fault| NotAnswered::new(fault.to_string(), "keep less of it"))
+    }
+
+    /// Notes a change in the place of an earlier one of this name.
+    fn note(&self, name: String, text: Option<String>, replaces: Replaces) {
+        let mut noted = self.noted.lock();
+        let size = |text: &Option<String>| text.as_ref().map_or(0, String::len) as u64;
+        let before = noted.changes.remove(&name).map_or(0, |(before, _)| size(&before));
+        noted.bytes = noted.bytes.saturating_sub(before);
+        let bytes = noted.bytes.saturating_add(size(&text));
+        // As many more as there can be, since each of those may be deleted.
+        let is_one_too_many = noted.changes.len() as u64 >= u64::from(self.bounds.max_keys).saturating_mul(2);
+        if bytes > self.bounds.max_bytes.as_u64() || is_one_too_many {
+            if noted.left_out.len() < NAMED {
+                noted.left_out.insert(name);
+            }
+            return;
+        }
+        noted.bytes = bytes;
+        noted.changes.insert(name, (text, replaces));
+    }
+
+    /// Writes what the script has changed, which has ended by itself, and returns what its author
+    /// must know.
+    pub(crate) async fn write(&self, who: &AsRules) -> Vec<String> {
+        let Noted { changes, left_out, .. } = std::mem::take(&mut *self.noted.lock());
+        let mut told = Vec::new();
+        if !left_out.is_empty() {
+            let KeepBounds { max_bytes, max_keys, .. } = self.bounds;
+            told.push(format!(
+                "{} not kept: a workspace has at most {max_bytes} and {max_keys} kept values; keep less",
+                these(left_out.iter())
+            ));
+        }
+        if changes.is_empty() {
+            return told;
+        }
+        let names: Vec<String> = changes.keys().cloned().collect();
+        let changes = changes.into_iter().map(|(name, (text, replaces))| KeepChange { name, text, replaces }).collect();
+        let done = match self.ledger() {
+            Ok(ledger) => ledger.keeps().change_kept(self.author(who), changes, self.bounds).await,
+            Err(fault) => {
+                let hint = unusable(&fault).hint.unwrap_or_default();
+                told.push(format!("{} not kept: {fault} ({hint})", these(names.iter())));
+                return told;
+            }
+        };
+        match done {
+            Ok(done) => {
+                let of_each = names.iter().zip(done);
+                told.extend(of_each.filter_map(|(name, done)| said(name, done)));
+            }
+            Err(fault) => told.push(format!("{} not kept: {fault} ({})", these(names.iter()), fault.hint())),
+        }
+        told
+    }
+}
+
+/// What is to be said of a change.
+fn said(name: &str, done: Changed) -> Option<String> {
+    let name = shown(name);
+    match done {
+        Changed::Made { over_another: false, .. } => None,
+        Changed::Made { over_another: true, version } => {
+            let now = if version.is_some() { "this run's value is in its place" } else { "it is deleted" };
+            Some(format!(
+                "another run changed {name} while this one ran, and that change is lost: {now} (keep.$update changes a value in one step)"
+            ))
+        }
+        Changed::NoRoom(no_room) => Some(format!("{name} is not kept: {no_room}")),
+    }
+}
+
+fn these<'n>(names: impl ExactSizeIterator<Item = &'n String>) -> String {
+    let count = names.len();
+    let named: Vec<String> = names.take(NAMED).map(|name| shown(name)).collect();
+    match count.saturating_sub(named.len()) {
+        0 if count == 1 => format!("{} is", named.join(", ")),
+        0 => format!("{} are", named.join(", ")),
+        others => format!("{} and {others} others are", named.join(", ")),
+    }
+}
+
+/// How a script writes a value's name.
+fn shown(name: &str) -> String {
+    let is_part = |character: char| character.is_alphanumeric() || "_$".contains(character);
+    let is_identifier = name.chars().all(is_part) && !name.starts_with(|first: char| first.is_ascii_digit());
+    if is_identifier { format!("keep.{name}") } else { format!("keep[{name:?}]") }
+}
+
+fn check(name: &str) -> Result<(), NotAnswered> {
+    let fault = if name.is_empty() {
+        "is empty".to_owned()
+    } else if name.starts_with('$') {
+        "begins with $".to_owned()
+    } else if name.len() > MAX_KEPT_NAME {
+        format!("has {} bytes; the limit is {MAX_KEPT_NAME}", name.len())
+    } else {
+        return Ok(());
+    };
+    Err(NotAnswered::argument(format!("the name of a kept value {fault}"), "use another name"))
+}
+
+fn nothing() -> JsonText {
+    JsonText::from_serializable(&Nothing {})
+}
+
+fn unusable(fault: &NoStore) -> NotAnswered {
+    let hint = match fault {
+        NoStore::NoLedger => "the host of this run has to give it one",
+        NoStore::Off => "its owner can set [ledger] level to \"calls\"",
+    };
+    NotAnswered::new(fault.to_string(), hint)
+}
+
+fn failed(fault: &LedgerError) -> NotAnswered {
+    NotAnswered::new(fault.to_string(), fault.hint())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_question_is_read_as_the_contract_has_it_and_nothing_else_is() {
+        let read = |text: &str| serde_json::from_str::<Asked<'_>>(text).is_ok();
+        for text in [
+            r#"{"get":"a"}"#,
+            r#"{"keys":{}}"#,
+            r#"{"swap":{"name":"a","version":null,"value":[1,{"b":2}]}}"#,
+            r#"{"set":{"name":"a","value":"x"}}"#,
+            r#"{"delete":{"name":"a","version":3}}"#,
+        ] {
+            assert!(read(text), "{text}");
+        }
+        for text in ["", "{}", r#"{"get":1}"#, r#"{"get":"a","keys":{}}"#, r#"{"set":{"name":"a"}}"#, r#"{"clear":{}}"#]
+        {
+            assert!(!read(text), "{text}");
+        }
+        let version = |text: &str| match serde_json::from_str(text) {
+            Ok(Asked::Delete { version, .. }) => version,
+            _ => None,
+        };
+        assert_eq!(version(r#"{"delete":{"name":"a"}}"#), None);
+        assert_eq!(version(r#"{"delete":{"name":"a","version":null}}"#), Some(None));
+        assert_eq!(version(r#"{"delete":{"name":"a","version":3}}"#), Some(Some(3)));
+    }
+
+    #[test]
+    fn a_name_is_shown_as_scripts_write_it() {
+        assert_eq!([shown("list"), shown("a b"), shown("1")], ["keep.list", "keep[\"a b\"]", "keep[\"1\"]"]);
+        let many: Vec<String> = (0..7).map(|at| format!("n{at}")).collect();
+        assert_eq!(these(many.iter()), "keep.n0, keep.n1, keep.n2, keep.n3, keep.n4 and 2 others are");
+        assert_eq!(these(many.iter().take(1)), "keep.n0 is");
+    }
+
+    #[test]
+    fn names_that_no_value_can_have_are_refused() {
+        for name in ["", "$update", &"a".repeat(257)] {
+            assert!(check(name).is_err_and(|refusal| refusal.is_argument), "{name}");
+        }
+        assert!(check(&"a".repeat(256)).is_ok() && check("then").is_ok());
+    }
+}
