@@ -5,7 +5,8 @@
 //! means the same in both. `belljar.toml` is ours, and a key in it that we do not know is an error.
 //! A client's file is the client's: keys that we do not know are passed over there, and a `null`
 //! counts as absent. The `[limits]`, `[runs]`, `[effects]`, `[children]`, `[daemon]`, `[ledger]`,
-//! `[policy]`, `[keep]`, `[approvals]`, `[http]`, `[[hook]]` and `[skills]` can be set in `belljar.toml`
+//! `[policy]`, `[keep]`, `[approvals]`, `[http]`, `[[hook]]` and `[skills]` can be set in
+//! `belljar.toml`
 //! alone.
 //!
 //! ```toml

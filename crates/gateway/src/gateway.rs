@@ -417,14 +417,15 @@ impl Gateway {
         let Ran { log, grant, limits, asked, keeps_media, overfull, .. } = ran;
         let max_recording = self.max_recording_of(&log);
         log.judgements().note_in(&mut outcome);
+        if !keeps_media {
+            media::take_out(&mut outcome, &limits);
+        }
+        // What is left of the value may be too large: then a limit has ended the run.
         if has_ended_itself(&outcome) {
             grant.write_kept().await;
         }
         let mut remarks = Remarks { logs: grant.remarks().take().collect(), ..Remarks::default() };
         outcome.logs.extend(remarks.logs.iter().cloned());
-        if !keeps_media {
-            media::take_out(&mut outcome, &limits);
-        }
         if let Err(error) = &mut outcome.result {
             let hint = error.hint.clone();
             if let Some(limit) = overfull.filter(|_| error.kind == ErrorKind::Cancelled) {

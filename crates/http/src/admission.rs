@@ -144,8 +144,8 @@ impl Admission {
         self.0.session.as_ref().map(Use::log_level)
     }
 
-    /// The workspace that the client of its session names, which the handler asks for. There is none
-    /// without a session.
+    /// The workspace that the client of its session names, which the handler asks for. There is
+    /// none without a session.
     pub fn workspace(&self) -> Option<&AskedOnce> {
         self.0.session.as_ref().map(Use::workspace)
     }

@@ -176,8 +176,8 @@ pub trait Keeps: Send + Sync + 'static {
         bounds: KeepBounds,
     ) -> BoxFuture<'_, Result<Vec<Changed>, LedgerError>>;
 
-    /// Replaces a value, by its name and text, if it is still of this version. Of two callers with one version, in
-    /// whichever processes, one replaces it.
+    /// Replaces a value, by its name and text, if it is still of this version. Of two callers with
+    /// one version, in whichever processes, one replaces it.
     fn swap_kept(
         &self,
         author: KeepAuthor,

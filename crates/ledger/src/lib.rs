@@ -7,8 +7,9 @@
 //!
 //! At level `calls` no value is kept: only sizes and keyed digests of sources, arguments and
 //! answers. Questions to the owner are kept here too, with their arguments for as long as they are
-//! open. Beside it, and in the same file, are the values that scripts keep between runs ([`Keeps`]),
-//! which are kept whole. Nothing here decides what is called, and no call is made from what is read here.
+//! open. Beside it, and in the same file, are the values that scripts keep between runs
+//! ([`Keeps`]), which are kept whole. Nothing here decides what is called, and no call is made from
+//! what is read here.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]

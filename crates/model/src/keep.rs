@@ -12,8 +12,8 @@ pub struct KeepSettings {
     pub max_bytes: ByteSize,
     /// Values of one principal in one workspace. 256: more of them belong into one that is a table.
     pub max_keys: u32,
-    /// Days after which a value is forgotten that no run has read or written. 7: work that is picked
-    /// up after a weekend finds its values.
+    /// Days after which a value is forgotten that no run has read or written. 7: work that is
+    /// picked up after a weekend finds its values.
     pub days: u32,
 }
 

@@ -19,8 +19,8 @@ pub struct Program {
     /// Whether the script finds belljar's own global, `tools`. Without it the name is free for a
     /// namespace or a function.
     pub builtins: bool,
-    /// Whether the script has `artifacts`, whose questions [`Tools::artifacts`] answers. A namespace
-    /// or a function of that name hides it.
+    /// Whether the script has `artifacts`, whose questions [`Tools::artifacts`] answers. A
+    /// namespace or a function of that name hides it.
     ///
     /// [`Tools::artifacts`]: crate::Tools::artifacts
     pub artifacts: bool,

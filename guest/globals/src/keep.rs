@@ -9,7 +9,10 @@
 //! run's change is lost. A member that could not be read is not written: what is there is not
 //! replaced by what was made of nothing.
 
-use std::{cell::RefCell, rc::Rc};
+use std::{
+    cell::{Cell, RefCell},
+    rc::Rc,
+};
 
 use boa_engine::{
     Context, JsError, JsNativeError, JsObject, JsResult, JsString, JsSymbol, JsValue, NativeFunction,
@@ -19,7 +22,10 @@ use boa_engine::{
     property::{PropertyDescriptor, PropertyKey},
 };
 
-use belljar_guest_bindings::belljar::sandbox::{console, workspace};
+use belljar_guest_bindings::{
+    Program,
+    belljar::sandbox::{console, workspace},
+};
 use belljar_guest_engine::{call_site::CallSite, objects, originals::own_data_property};
 use belljar_guest_values::{Place, decode, encode};
 
@@ -52,6 +58,8 @@ thread_local! {
     static TOUCHED: RefCell<Vec<Touched>> = const { RefCell::new(Vec::new()) };
     /// The names of all values, once the script has asked for them.
     static NAMES: RefCell<Option<Names>> = const { RefCell::new(None) };
+    /// Whether this run may have the global and does not have it yet.
+    static MAY_BE_BOUND: Cell<bool> = const { Cell::new(false) };
     /// Why values could not be read, as far as it was said.
     static SAID: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
 }
@@ -123,20 +131,31 @@ pub(super) fn install(context: &mut Context) -> JsResult<()> {
     let target = JsObject::with_null_proto();
     KEEP.set(Some(proxy.construct(&[target.into(), traps.into()], None, context)?));
     UPDATE_FUNCTION.set(Some(update));
-    // So that the global object has room for it, which each run would have to make.
-    objects::define(NAME, JsValue::undefined(), context)?;
-    context.global_object().delete_property_or_throw(js_string!(NAME), context)?;
     Ok(())
 }
 
-/// Gives it to this run. A namespace or a function of that name takes its place.
-pub(super) fn bind(context: &mut Context) -> JsResult<()> {
+/// Gives it to this run, if one of its texts has the name: to define a global costs more than a
+/// hundredth of a small script. A namespace or a function of that name takes its place.
+pub(super) fn bind(program: &Program, context: &mut Context) -> JsResult<()> {
+    MAY_BE_BOUND.set(true);
+    let prelude = program.prelude.as_deref().unwrap_or_default();
+    [&program.source, prelude].into_iter().try_for_each(|text| bind_for(text, context))
+}
+
+/// Gives it to a run that may have it, if this text has the name.
+pub(super) fn bind_for(text: &str, context: &mut Context) -> JsResult<()> {
+    if !MAY_BE_BOUND.get() || !text.contains(NAME) {
+        return Ok(());
+    }
+    MAY_BE_BOUND.set(false);
     let Some(keep) = KEEP.with_borrow(Clone::clone) else { return Ok(()) };
+    let global = context.global_object();
+    if global.has_own_property(js_string!(NAME), context)? {
+        return Ok(());
+    }
     let descriptor =
         PropertyDescriptor::builder().value(keep).writable(false).enumerable(false).configurable(true).build();
-    // There is nothing of this name that could be in its way.
-    context.global_object().insert_property(js_string!(NAME), descriptor);
-    Ok(())
+    global.define_property_or_throw(js_string!(NAME), descriptor, context).map(|_| ())
 }
 
 /// Whether an object is the global.

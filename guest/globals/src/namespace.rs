@@ -65,7 +65,7 @@ pub(super) fn bind(program: &Program, context: &mut Context) -> JsResult<()> {
         artifacts::bind(context)?;
     }
     if program.globals.contains(Globals::KEEP) {
-        keep::bind(context)?;
+        keep::bind(program, context)?;
     }
     let mut servers = Vec::new();
     for (number, namespace) in (0_u32..).zip(&program.namespaces) {

@@ -73,7 +73,8 @@ async fn reload(backends: &dyn Backends, mut reloads: Reloads) -> Infallible {
 
 async fn over_stdio(server: Server) -> Result<(), String> {
     let (input, output) = stdio_pipes();
-    match server.serve(Wire::new(input, output)).await {
+    let roots = server.roots_of_stdio();
+    match server.serve(Wire::new(input, output, roots)).await {
         Ok(service) => service.waiting().await.map(|_| ()).map_err(|error| error.to_string()),
         // A client that goes away before it has sent anything is not an error.
         Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => Ok(()),

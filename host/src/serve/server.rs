@@ -8,7 +8,7 @@ use std::{
 };
 
 use belljar_daemon::requests::Search;
-use belljar_http::{Admission, Scope, TaskLimits, Tasks};
+use belljar_http::{Admission, AskedOnce, Scope, TaskLimits, Tasks};
 use belljar_model::display;
 use futures::FutureExt as _;
 use rmcp::{
@@ -52,6 +52,11 @@ impl Server {
             tools: definitions::tools().into(),
             runs: Runs { backends, questions, tasks, log_level: Arc::default(), workspaces },
         }
+    }
+
+    /// What the client on stdin and stdout is asked for once.
+    pub(crate) fn roots_of_stdio(&self) -> Arc<AskedOnce> {
+        self.runs.workspaces.of_stdio()
     }
 
     async fn search(&self, arguments: Value) -> CallToolResult {

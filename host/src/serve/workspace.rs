@@ -64,6 +64,11 @@ impl Workspaces {
         Self { choice: Arc::new(choice), of_stdio: Arc::default() }
     }
 
+    /// The first root of the client on stdin and stdout.
+    pub(super) fn of_stdio(&self) -> Arc<AskedOnce> {
+        self.of_stdio.clone()
+    }
+
     /// The workspace of a request's client.
     pub(super) async fn of(&self, context: &RequestContext<RoleServer>) -> String {
         let otherwise = match &*self.choice {
@@ -85,15 +90,11 @@ impl Workspaces {
         root.map_or_else(|| otherwise.clone(), |root| root.to_string())
     }
 
-    /// The client's roots have changed, so it is asked again.
+    /// The roots of a client over HTTP have changed, so it is asked again. (The wire of stdin and
+    /// stdout does that itself.)
     pub(super) fn have_changed(&self, context: &NotificationContext<RoleServer>) {
-        match Admission::of_notification(context) {
-            None => self.of_stdio.forget(),
-            Some(admission) => {
-                if let Some(asked) = admission.workspace() {
-                    asked.forget();
-                }
-            }
+        if let Some(asked) = Admission::of_notification(context).and_then(Admission::workspace) {
+            asked.forget();
         }
     }
 }

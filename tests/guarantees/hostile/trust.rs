@@ -172,14 +172,19 @@ pub(crate) fn what_a_child_asks_is_asked_in_its_own_name_and_only_as_its_owner_a
         } }));
         let mut questions = Vec::new();
         while !message["method"].is_null() {
+            // belljar asks on its own behalf; the child's question is not passed on.
+            let is_own = message["method"] == "roots/list";
             let result = match message["method"].as_str() {
+                Some("roots/list") => json!({ "roots": [] }),
                 Some("elicitation/create") => json!({ "action": "accept", "content": { "password": "x" } }),
                 _ => {
                     json!({ "role": "assistant", "content": { "type": "text", "text": "Ada" }, "model": "somebody's" })
                 }
             };
             let answer = json!({ "jsonrpc": "2.0", "id": message["id"], "result": result });
-            questions.push(message);
+            if !is_own {
+                questions.push(message);
+            }
             message = server.ask(&answer);
         }
         seen.push((message["result"]["structuredContent"]["value"].clone(), questions));

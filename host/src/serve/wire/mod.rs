@@ -14,9 +14,10 @@ mod refusal;
 #[cfg(test)]
 mod tests;
 
-use std::io;
+use std::{io, sync::Arc};
 
 use belljar_daemon::{Line, Lines};
+use belljar_http::AskedOnce;
 use belljar_model::{JsonBounds, JsonError, JsonText};
 use rmcp::{
     RoleServer,
@@ -56,10 +57,11 @@ pub(crate) struct Wire<R> {
 
 impl<R: AsyncRead + Unpin + Send> Wire<R> {
     /// Reads from `input`; a task writes to `output`, and ends with the wire.
-    pub(crate) fn new(input: R, output: impl AsyncWrite + Unpin + Send + 'static) -> Self {
+    /// The client's roots are asked for again once it says that they have changed.
+    pub(crate) fn new(input: R, output: impl AsyncWrite + Unpin + Send + 'static, roots: Arc<AskedOnce>) -> Self {
         Self {
             lines: Lines::new(input, MAX_LINE_BYTES),
-            gate: Gate { in_flight: InFlight::default(), is_initialized: false, revision: None },
+            gate: Gate { in_flight: InFlight::default(), is_initialized: false, revision: None, roots },
             outbox: Outbox::new(output),
         }
     }
@@ -130,6 +132,7 @@ impl<R: AsyncRead + Unpin + Send> Transport<RoleServer> for Wire<R> {
 struct Gate {
     in_flight: InFlight,
     is_initialized: bool,
+    roots: Arc<AskedOnce>,
     /// The negotiated revision of the protocol. A request may name its own.
     revision: Option<ProtocolVersion>,
 }
@@ -193,6 +196,11 @@ impl Gate {
                     }
                     ClientNotification::InitializedNotification(_) => {
                         !std::mem::replace(&mut self.is_initialized, true)
+                    }
+                    // Done here, it counts for the next request already.
+                    ClientNotification::RootsListChangedNotification(_) => {
+                        self.roots.forget();
+                        false
                     }
                     _ => false,
                 };

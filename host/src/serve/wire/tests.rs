@@ -35,7 +35,7 @@ fn connected() -> (Client, Wire<ReadHalf<DuplexStream>>) {
     let (client, server) = tokio::io::duplex(PIPE);
     let (output, input) = tokio::io::split(client);
     let (reading, writing) = tokio::io::split(server);
-    (Client { input, output: BufReader::new(output) }, Wire::new(reading, writing))
+    (Client { input, output: BufReader::new(output) }, Wire::new(reading, writing, Arc::default()))
 }
 
 impl Client {
@@ -281,7 +281,7 @@ async fn of_notifications_only_those_are_passed_on_that_mean_something() {
 async fn a_client_that_takes_no_more_answers_ends_the_connection() {
     let (client, server) = tokio::io::duplex(PIPE);
     let (input, mut asking) = tokio::io::duplex(PIPE);
-    let mut wire: Wire<DuplexStream> = Wire::new(input, server);
+    let mut wire: Wire<DuplexStream> = Wire::new(input, server, Arc::default());
     drop(client);
     asking.write_all(format!("{}\n", ping(1)).as_bytes()).await.unwrap();
     let RxJsonRpcMessage::<RoleServer>::Request(request) = wire.receive().await.unwrap() else { panic!() };
