@@ -159,8 +159,8 @@ pub(super) fn open(folder: &Path) -> Result<Connection, LedgerError> {
                 make(&transaction, &[SCHEMA, questions::TABLE, resting::TABLE, &from_5_to_6, kept::TABLE].concat())
             }
             Made::Earlier(version) => {
-                // From version 3 to 4: questions to the owner. From 4 to 5: suspended runs. From 6 to
-                // 7: kept values.
+                // From version 3 to 4: questions to the owner. From version 4 to 5: suspended runs.
+                // From version 6 to 7: kept values.
                 let steps = [FROM_1_TO_2, FROM_2_TO_3, questions::TABLE, resting::TABLE, &from_5_to_6, kept::TABLE];
                 let done = usize::try_from(version.saturating_sub(1)).unwrap_or_default();
                 make(&transaction, &steps.get(done..).unwrap_or_default().concat())

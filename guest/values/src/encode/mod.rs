@@ -81,8 +81,9 @@ pub fn arguments(
 }
 
 /// A value that is kept as JSON for later runs, within `max` bytes: what comes back is what went
-/// in. So there is no `toJSON`, and all that JSON has no word for is a TypeError that names its place.
-/// (Members that are undefined are left out, as everywhere.) `name` is what the value is called.
+/// in. So there is no `toJSON`, and all that JSON has no word for is a TypeError that names its
+/// place. (Members that are undefined are left out, as everywhere.) `name` is what the value is
+/// called.
 pub fn kept(value: &JsValue, name: &str, max: usize, context: &mut Context) -> Result<String, JsError> {
     let mut walk = Walk::new(Rules::kept(name), max, context);
     let used = match walk.whole(value) {
