@@ -7,7 +7,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use belljar_model::{ArtifactId, ArtifactKind, ArtifactName, ArtifactRef, JsonText, RunId};
+use belljar_model::{ArtifactId, ArtifactKind, ArtifactName, ArtifactRef, ArtifactSettings, JsonText, RunId};
 use futures::future::BoxFuture;
 use serde::{Serialize, Serializer, ser::SerializeStruct as _};
 
@@ -309,10 +309,12 @@ pub trait Artifacts: Send + Sync + 'static {
     fn whole(&self, holder: Holder, id: ArtifactId) -> BoxFuture<'_, Result<Option<Vec<u8>>, ArtifactError>> {
         Box::pin(async move {
             let Some(entry) = self.entry(holder.clone(), ArtifactRef::Id(id)).await? else { return Ok(None) };
-            let mut whole = Vec::with_capacity(usize::try_from(entry.bytes).unwrap_or_default());
-            while (whole.len() as u64) < entry.bytes {
+            // What a file claims is not believed before it is there.
+            let mut whole = Vec::new();
+            let bytes = entry.bytes.min(ArtifactSettings::LARGEST.as_u64());
+            while (whole.len() as u64) < bytes {
                 let from = whole.len() as u64;
-                match self.read(holder.clone(), id, from..entry.bytes).await? {
+                match self.read(holder.clone(), id, from..bytes).await? {
                     Some(piece) if !piece.is_empty() => whole.extend_from_slice(&piece),
                     _ => return Ok(None),
                 }

@@ -22,7 +22,7 @@ mod holder;
 mod keeps;
 mod key;
 mod ledger;
-
+mod passages;
 mod query;
 mod sqlite;
 
@@ -42,4 +42,4 @@ pub use ledger::{Ledger, Purpose};
 pub use query::{
     Filter, KeptCall, KeptQuestion, KeptRun, NotResting, Purge, QuestionFilter, RestingRun, RunState, Since, WholeRun,
 };
-pub use sqlite::{Options, SqliteLedger};
+pub use sqlite::{Options, SqliteArtifacts, SqliteLedger};

@@ -209,6 +209,11 @@ pub struct ArtifactSettings {
     pub days: u32,
 }
 
+impl ArtifactSettings {
+    /// The most that one artifact may be set to have: whoever wants all of it has it in memory.
+    pub const LARGEST: ByteSize = ByteSize::mib(256);
+}
+
 impl Default for ArtifactSettings {
     fn default() -> Self {
         Self {

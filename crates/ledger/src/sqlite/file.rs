@@ -12,7 +12,7 @@ use cap_std::{
 };
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior, config::DbConfig};
 
-use super::{PATIENCE, kept, place, points, questions, resting};
+use super::{PATIENCE, artifacts, kept, place, points, questions, resting};
 use crate::error::LedgerError;
 
 /// Its name in the state folder.
@@ -22,7 +22,7 @@ pub(super) const NAME: &str = "ledger.db";
 const APPLICATION: i64 = 0x626a_6c72;
 
 /// The version of the tables below. A file of a later version is not touched.
-pub(super) const VERSION: i64 = 7;
+pub(super) const VERSION: i64 = 8;
 
 /// Runs, their calls, and for some runs what they took in, or the reason why it is missing or
 /// incomplete. The meaning of names is explained in `entry.rs`. A run's `state` is 0 while it runs,
@@ -155,13 +155,22 @@ pub(super) fn open(folder: &Path) -> Result<Connection, LedgerError> {
         let from_5_to_6 = FROM_5_TO_6.concat();
         // Another process may have been faster.
         match made(&transaction, &path)? {
-            Made::NotYet => {
-                make(&transaction, &[SCHEMA, questions::TABLE, resting::TABLE, &from_5_to_6, kept::TABLE].concat())
-            }
+            Made::NotYet => make(
+                &transaction,
+                &[SCHEMA, questions::TABLE, resting::TABLE, &from_5_to_6, kept::TABLE, artifacts::TABLES].concat(),
+            ),
             Made::Earlier(version) => {
-                // From version 3 to 4: questions to the owner. From version 4 to 5: suspended runs.
-                // From version 6 to 7: kept values.
-                let steps = [FROM_1_TO_2, FROM_2_TO_3, questions::TABLE, resting::TABLE, &from_5_to_6, kept::TABLE];
+                // From version 3 to 4: questions to the owner. From version 4 to 5: suspended runs. From
+                // version 6 to 7: kept values. From version 7 to 8: artifacts.
+                let steps = [
+                    FROM_1_TO_2,
+                    FROM_2_TO_3,
+                    questions::TABLE,
+                    resting::TABLE,
+                    &from_5_to_6,
+                    kept::TABLE,
+                    artifacts::TABLES,
+                ];
                 let done = usize::try_from(version.saturating_sub(1)).unwrap_or_default();
                 make(&transaction, &steps.get(done..).unwrap_or_default().concat())
             }

@@ -9,7 +9,7 @@ use belljar_model::LedgerKeep;
 use rusqlite::{Connection, TransactionBehavior, named_params, params};
 
 use super::{
-    kept,
+    artifacts, kept,
     live::{Living, Presence},
     questions, resting,
 };
@@ -75,11 +75,12 @@ pub(super) fn purge(connection: &mut Connection, what: &Purge) -> rusqlite::Resu
             forget_all(connection, i64::MAX)?
         }
     };
+    let some = artifacts::purge(connection, what)?;
     vacuum(connection)?;
     connection.pragma_update(None, "secure_delete", false)?;
     // Their data stays in the log beside the file until that is restarted.
     begin_the_log_anew(connection)?;
-    if forgotten > 0
+    if (forgotten > 0 || some)
         && let Err(error) = connection.execute_batch("VACUUM").and_then(|()| begin_the_log_anew(connection))
     {
         // SQLite moves rows between pages, and the remains are only overwritten when the whole file
@@ -147,10 +148,12 @@ fn forget_these(connection: &mut Connection, runs: &[i64]) -> rusqlite::Result<u
     Ok(forgotten)
 }
 
-/// Bytes of the file that are in use, but for kept values, which have bounds of their own.
+/// Bytes of the file that are in use, but for kept values and artifacts, which have bounds of their
+/// own.
 fn used(connection: &Connection) -> rusqlite::Result<u64> {
     let number = |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
     let pages = number("page_count")?.saturating_sub(number("freelist_count")?);
+    let pages = pages.saturating_sub(artifacts::pages(connection)?);
     let all = pages.saturating_mul(number("page_size")?).max(0).cast_unsigned();
     Ok(all.saturating_sub(kept::bytes(connection)?))
 }

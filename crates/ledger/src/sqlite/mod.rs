@@ -5,11 +5,12 @@
 //! the owner's rules ask: `counts.rs` counts calls, `labels.rs` knows what principals carry,
 //! `pins.rs` how tools were described, `passed.rs` which calls succeeded that others wait for.
 //! `write.rs`, `read.rs`, `questions.rs` and `resting.rs` have the statements, `measured.rs`
-//! those of what is measured of servers, `columns.rs` what the numbers in the file stand for, and
+//! those of what is measured of servers, `artifacts/` is what runs leave for later ones, `columns.rs` what the numbers in the file stand for, and
 //! `live.rs` tells the runs of a process that lives from those of one that is gone. `points.rs` is
 //! for tests. `kept.rs` has the values that live on between runs, behind a connection of their own:
 //! a large one makes no rule wait.
 
+mod artifacts;
 mod beside;
 mod columns;
 mod counts;
@@ -41,7 +42,7 @@ use std::{
 };
 
 use belljar_approvals::{Change, QuestionId, Refusal, State};
-use belljar_model::{LedgerKeep, Measures, RunId};
+use belljar_model::{ArtifactSettings, LedgerKeep, Measures, RunId};
 use futures::{FutureExt as _, future::BoxFuture};
 use tokio::task::spawn_blocking;
 
@@ -55,6 +56,7 @@ use crate::{
     ledger::{Ledger, Purpose},
     query::{Filter, KeptQuestion, KeptRun, NotResting, Purge, QuestionFilter, RestingRun, WholeRun},
 };
+pub use artifacts::SqliteArtifacts;
 use beside::Beside;
 use writer::Writer;
 
@@ -87,6 +89,12 @@ impl SqliteLedger {
         let writer = Writer::start(folder.map(Path::to_owned), key.clone(), options);
         let beside = || Arc::new(Beside::new(folder.map(Path::to_owned)));
         Self { path: folder.map(|folder| folder.join(file::NAME)), key, beside: beside(), kept: beside(), writer }
+    }
+
+    /// The artifacts in this file, kept as the settings say. They are written by this ledger, also
+    /// after it is dropped, until it is closed.
+    pub fn artifacts(&self, settings: ArtifactSettings) -> SqliteArtifacts {
+        SqliteArtifacts::new(self.path.clone(), self.writer.clone(), settings)
     }
 
     async fn read<T: Send + 'static>(

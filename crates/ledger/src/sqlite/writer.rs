@@ -15,18 +15,29 @@ use std::{
 };
 
 use belljar_approvals::{Change, Refusal};
-use belljar_model::{RunId, ToolPath};
+use belljar_model::{ArtifactRef, ArtifactSettings, RunId, ToolPath};
+use parking_lot::Mutex;
 use rusqlite::{Connection, TransactionBehavior};
 use tokio::{
+    runtime::Runtime,
     sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot},
     time::timeout,
 };
 
-use super::{Options, PATIENCE, file, keep, live::Presence, measured, points, questions, resting, write::Author};
+use super::{
+    Options, PATIENCE,
+    artifacts::{self, Upkeep},
+    file, keep,
+    live::Presence,
+    measured, points, questions, resting,
+    write::Author,
+};
 use crate::{
+    artifacts::{ArtifactError, NewArtifact, Stored},
     asked::Measured,
     entry::{Assumption, Entry},
     error::LedgerError,
+    holder::Holder,
     key::{Key, KeyPlace},
     query::{NotResting, Purge, RestingRun},
 };
@@ -36,6 +47,13 @@ const QUEUE: usize = 1024;
 /// Bytes of recordings that may wait, in pages: 64 MiB, four of the largest.
 const QUEUE_PAGES: u32 = 64 * 1024 * 1024 / PAGE;
 const PAGE: u32 = 4096;
+/// Bytes of artifacts that may wait, in pages: 64 MiB, four of the largest.
+const ARTIFACT_PAGES: u32 = 64 * 1024 * 1024 / PAGE;
+/// How long an artifact waits for that room: longer than an entry, since a run loses what is not
+/// stored.
+const ARTIFACT_PATIENCE: Duration = Duration::from_secs(30);
+/// How long a search waits for the index of what was just stored: some 16 MiB.
+const INDEX_PATIENCE: Duration = Duration::from_secs(10);
 /// Entries of one transaction.
 const BATCH: usize = 256;
 /// Pages of the log beside the file that are copied into it when the thread is idle: 4 MiB.
@@ -43,6 +61,9 @@ const LOG_PAGES: i32 = if cfg!(test) { 16 } else { 1024 };
 /// How long an error is reported to everybody before the ledger is tried again: a lock that is held
 /// would delay each call by [`PATIENCE`].
 pub(super) const REST: Duration = if cfg!(test) { Duration::from_millis(300) } else { Duration::from_secs(1) };
+/// How long the file is left to other processes between two steps of the work on artifacts that
+/// nobody waits for: as long as such a step takes.
+const PAUSE: Duration = Duration::from_millis(5);
 /// How often old runs are forgotten.
 const TIDYING: Duration = Duration::from_secs(3600);
 /// How often errors are logged.
@@ -67,6 +88,8 @@ enum Message {
     Assume(RunId, Assumption, oneshot::Sender<Assumed>),
     /// Servers were measured.
     Measured(Measured),
+    /// Something is to be done for artifacts.
+    Artifacts(artifacts::Request),
     /// Runs are to be forgotten.
     Purge(Purge, oneshot::Sender<Result<u64, LedgerError>>),
     /// Everything before it is kept, and this is the end.
@@ -74,23 +97,40 @@ enum Message {
 }
 
 /// The channel to the thread.
+#[derive(Clone)]
 pub(super) struct Writer {
     messages: mpsc::Sender<Message>,
     /// Room for large entries.
     pages: Arc<Semaphore>,
+    /// Room for artifacts.
+    artifact_pages: Arc<Semaphore>,
+    /// How artifacts are kept, as soon as somebody uses them.
+    artifact_settings: Arc<Mutex<Option<ArtifactSettings>>>,
 }
 
 impl Writer {
     pub(super) fn start(folder: Option<PathBuf>, key: Arc<KeyPlace>, options: Options) -> Self {
         let (messages, received) = mpsc::channel(QUEUE);
-        let work =
-            Work { folder, key, options, open: None, fault: None, tidied: None, complaints: Complaints::default() };
+        let artifact_settings = Arc::default();
+        let artifacts = Upkeep::new(Arc::clone(&artifact_settings));
+        let work = Work {
+            folder,
+            key,
+            options,
+            open: None,
+            fault: None,
+            tidied: None,
+            artifacts,
+            complaints: Complaints::default(),
+        };
         let started = thread::Builder::new().name("belljar-ledger".to_owned()).spawn(move || work.go_on(received));
         if let Err(error) = started {
             // The channel is closed then, and each entry reports that.
             tracing::warn!("the ledger's thread cannot be started: {error}");
         }
-        Self { messages, pages: Arc::new(Semaphore::new(QUEUE_PAGES as usize)) }
+        let [pages, artifact_pages] =
+            [QUEUE_PAGES, ARTIFACT_PAGES].map(|pages| Arc::new(Semaphore::new(pages as usize)));
+        Self { messages, pages, artifact_pages, artifact_settings }
     }
 
     pub(super) async fn write(&self, entry: Entry) -> Result<(), LedgerError> {
@@ -167,6 +207,52 @@ impl Writer {
         self.messages.try_send(Message::Measured(measured)).is_ok()
     }
 
+    /// Artifacts are used here, and kept so.
+    pub(super) fn keep_artifacts(&self, settings: ArtifactSettings) {
+        *self.artifact_settings.lock() = Some(settings);
+    }
+
+    pub(super) async fn store_artifact(
+        &self,
+        holder: Holder,
+        artifact: NewArtifact,
+        settings: ArtifactSettings,
+    ) -> Result<Stored, ArtifactError> {
+        let pages = u32::try_from(artifact.content.bytes().len() / PAGE as usize).unwrap_or(u32::MAX);
+        let pages = pages.saturating_add(1).min(ARTIFACT_PAGES);
+        let room = timeout(ARTIFACT_PATIENCE, self.artifact_pages.clone().acquire_many_owned(pages)).await;
+        let room = room.map_err(|_| LedgerError::Overloaded)?.map_err(|_| LedgerError::Closed)?;
+        let (receipt, stored) = oneshot::channel();
+        let waiting = artifacts::Waiting::new((holder, artifact, settings), receipt, room);
+        self.send(Message::Artifacts(artifacts::Request::Store(Box::new(waiting)))).await?;
+        Ok(stored.await.unwrap_or(Err(LedgerError::Closed))?)
+    }
+
+    pub(super) async fn remove_artifacts(
+        &self,
+        holder: Holder,
+        which: Option<Vec<ArtifactRef>>,
+    ) -> Result<u64, LedgerError> {
+        let (told, done) = oneshot::channel();
+        self.send(Message::Artifacts(artifacts::Request::Remove(holder, which, told))).await?;
+        done.await.unwrap_or(Err(LedgerError::Closed))
+    }
+
+    /// Waits until these are indexed, or could not be, or for some time.
+    pub(super) async fn index_artifacts(&self, numbers: Vec<i64>) {
+        let (told, done) = oneshot::channel();
+        if self.send(Message::Artifacts(artifacts::Request::Index(numbers, told))).await.is_ok() {
+            let _ = timeout(INDEX_PATIENCE, done).await;
+        }
+    }
+
+    /// Notes that these are used, if there is room for that.
+    pub(super) fn touch_artifacts(&self, numbers: Vec<i64>) {
+        if !numbers.is_empty() {
+            let _ = self.messages.try_send(Message::Artifacts(artifacts::Request::Touch(numbers)));
+        }
+    }
+
     pub(super) async fn close(&self) {
         let (told, done) = oneshot::channel();
         if self.send(Message::Close(told)).await.is_ok() {
@@ -196,6 +282,15 @@ enum Rest {
     Assume(Assumption, oneshot::Sender<Assumed>),
 }
 
+/// What the thread does next.
+enum Next {
+    Message(Box<Message>),
+    /// Nothing came, and there is work on artifacts.
+    Idle,
+    /// Nothing comes any more.
+    End,
+}
+
 /// The thread's state.
 struct Work {
     folder: Option<PathBuf>,
@@ -205,6 +300,7 @@ struct Work {
     fault: Option<(Instant, LedgerError)>,
     /// When old runs were last forgotten.
     tidied: Option<Instant>,
+    artifacts: Upkeep,
     complaints: Complaints,
 }
 
@@ -222,10 +318,21 @@ struct Open {
 impl Work {
     fn go_on(mut self, mut messages: mpsc::Receiver<Message>) {
         let (mut entries, mut receipts, mut told, mut rooms) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let clock = tokio::runtime::Builder::new_current_thread().enable_time().build();
+        let clock = clock.inspect_err(|error| tracing::debug!("artifacts are indexed without pauses: {error}")).ok();
         let mut goes_on = true;
-        while goes_on && let Some(first) = messages.blocking_recv() {
+        while goes_on {
+            let first = match self.next(&mut messages, clock.as_ref()) {
+                Next::Message(first) => *first,
+                Next::Idle => {
+                    self.artifact_step();
+                    self.tidy();
+                    continue;
+                }
+                Next::End => break,
+            };
             let (mut next, mut purge, mut question, mut rest) = (Some(first), None, None, None);
-            let mut measured = None;
+            let (mut measured, mut artifact) = (None, None);
             while let Some(message) = next {
                 match message {
                     Message::Entry(entry, receipt, room) => {
@@ -239,13 +346,15 @@ impl Work {
                     Message::LayDown(run, done) => rest = Some((run, Rest::Down(done))),
                     Message::Assume(run, assumed, done) => rest = Some((run, Rest::Assume(assumed, done))),
                     Message::Measured(servers) => measured = Some(servers),
+                    Message::Artifacts(request) => artifact = Some(request),
                     Message::Purge(what, done) => purge = Some((what, done)),
                     Message::Close(done) => {
                         told.push(done);
                         goes_on = false;
                     }
                 }
-                let is_alone = purge.is_some() || question.is_some() || rest.is_some() || measured.is_some();
+                let is_alone =
+                    purge.is_some() || question.is_some() || rest.is_some() || measured.is_some() || artifact.is_some();
                 next = if goes_on && !is_alone && entries.len() < BATCH { messages.try_recv().ok() } else { None };
             }
             if !entries.is_empty() {
@@ -283,15 +392,80 @@ impl Work {
             {
                 self.complaints.say(&fault, measured.servers.len());
             }
+            if let Some(request) = artifact {
+                self.artifact(request);
+            }
+            // However many entries come, artifacts are stored between them.
+            if self.artifacts.is_urgent() {
+                self.artifact_step();
+            }
             if let Some((what, done)) = purge {
                 let _ = done.send(self.purge(&what));
             }
             self.tidy();
+            while !goes_on && self.artifacts.is_storing() {
+                self.artifact_step();
+            }
             if !goes_on {
                 self.open = None;
             }
             for done in told.drain(..) {
                 let _ = done.send(());
+            }
+        }
+    }
+
+    /// The next message, or that there is time for artifacts.
+    fn next(&self, messages: &mut mpsc::Receiver<Message>, clock: Option<&Runtime>) -> Next {
+        if !self.artifacts.has_work() {
+            return messages.blocking_recv().map_or(Next::End, |message| Next::Message(Box::new(message)));
+        }
+        let received = match messages.try_recv() {
+            Err(mpsc::error::TryRecvError::Empty) if self.artifacts.is_urgent() => return Next::Idle,
+            Err(mpsc::error::TryRecvError::Empty) => {
+                let Some(clock) = clock else { return Next::Idle };
+                // Other processes write, too, and they have no queue to wait in.
+                let waited = clock.block_on(async { timeout(PAUSE, messages.recv()).await });
+                let Ok(received) = waited else { return Next::Idle };
+                received
+            }
+            received => received.ok(),
+        };
+        received.map_or(Next::End, |message| Next::Message(Box::new(message)))
+    }
+
+    fn artifact(&mut self, request: artifacts::Request) {
+        let mut work = std::mem::take(&mut self.artifacts);
+        match self.opened() {
+            Ok(open) => {
+                let path = open.path();
+                let ready = open.sync(false).and_then(|()| points::bound(&open.connection));
+                let ready = ready.map_err(|error| LedgerError::of(&error, &path, PATIENCE));
+                work.take(request, ready.map(|()| (&mut open.connection, path.as_path())));
+            }
+            Err(error) => work.take(request, Err(error)),
+        }
+        self.artifacts = work;
+    }
+
+    fn artifact_step(&mut self) {
+        let mut work = std::mem::take(&mut self.artifacts);
+        let done = match self.opened() {
+            Ok(open) => {
+                let path = open.path();
+                let ready = open.sync(false).map_err(|error| LedgerError::of(&error, &path, PATIENCE));
+                ready.and_then(|()| work.step(&mut open.connection, &path))
+            }
+            Err(error) => {
+                work.fail(&error);
+                Err(error)
+            }
+        };
+        self.artifacts = work;
+        if let Err(error) = done {
+            tracing::debug!("a step of the work on artifacts failed: {error}");
+            if matches!(error, LedgerError::Corrupt { .. } | LedgerError::Failed { .. } | LedgerError::Open { .. }) {
+                self.open = None;
             }
         }
     }
@@ -381,9 +555,12 @@ impl Work {
         if !folder.join(file::NAME).exists() {
             return Ok(0);
         }
-        let keep = self.options.keep;
+        let (keep, settings) = (self.options.keep, self.artifacts.settings());
         let open = self.opened()?;
         let path = open.path();
+        if let Some(settings) = settings {
+            artifacts::expire(&open.connection, &settings).map_err(|error| LedgerError::of(&error, &path, PATIENCE))?;
+        }
         let purged = match what {
             Purge::Kept => keep::tidy(&mut open.connection, &path, &open.presence, &keep),
             _ => Ok(0),
@@ -402,6 +579,12 @@ impl Work {
             let tidied = keep::tidy(&mut open.connection, &path, &open.presence, &self.options.keep);
             if let Err(error) = tidied {
                 tracing::warn!("old runs could not be removed from the ledger: {error}");
+            }
+            if let Some(settings) = self.artifacts.settings() {
+                if let Err(error) = artifacts::expire(&open.connection, &settings) {
+                    tracing::warn!("old artifacts could not be removed from the ledger: {error}");
+                }
+                self.artifacts.look_again();
             }
             if let Err(error) = open.presence.tidy() {
                 tracing::debug!("files that ended processes left beside the ledger could not be removed: {error}");

@@ -1,0 +1,153 @@
+//! Makes what is stored searchable, some passages at a time.
+//!
+//! Each step is one transaction, and says in the artifact's row how far it came: another process
+//! can go on from there, and two that do the same do not do it twice.
+
+use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
+
+use super::{
+    read::content,
+    tables::{State, ids, index_names, kind, number_of_form, step},
+};
+use crate::passages::{Passage, passages};
+
+/// Bytes that are indexed in one transaction, and share a row of the index of parts: others wait
+/// so long.
+const PART: usize = 16 * 1024;
+
+/// How the words of a text are found: letters and digits, without case and accents, by their
+/// English stems.
+const WORDS: &str = "content='', contentless_delete=1, tokenize='porter unicode61 remove_diacritics 2'";
+/// How parts of words are found. The index only knows which sequences of three characters there are
+/// somewhere: what is found is looked at again.
+const PARTS: &str = "content='', contentless_delete=1, detail=none, tokenize='trigram'";
+
+/// An artifact that is being indexed.
+pub(super) struct Indexing {
+    number: i64,
+    holder: i64,
+    content: String,
+    passages: Vec<Passage>,
+    over: usize,
+    done: usize,
+}
+
+impl Indexing {
+    /// Begins, or goes on, with an artifact. `None` if it needs no index any more.
+    pub(super) fn begin(connection: &Connection, number: i64) -> rusqlite::Result<Option<Self>> {
+        let row = connection
+            .prepare_cached("SELECT holder, kind, bytes, passages FROM artifacts WHERE number = ?1 AND state = ?2")?
+            .query_row(params![number, State::Stored.number()], |row| {
+                Ok((row.get(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?, row.get::<_, i64>(3)?))
+            })
+            .optional()?;
+        let Some((holder, kind_number, bytes, done)) = row else { return Ok(None) };
+        let content = content(connection, number, 0..bytes.max(0).cast_unsigned())?;
+        let content = String::from_utf8(content).unwrap_or_else(|error| {
+            // It was written by something else: what is not text cannot be found.
+            String::from_utf8_lossy(error.as_bytes()).into_owned()
+        });
+        let (passages, over) = kind(kind_number).map(|kind| passages(kind, &content)).unwrap_or_default();
+        let done = usize::try_from(done).unwrap_or_default();
+        Ok(Some(Self { number, holder, content, passages, over, done }))
+    }
+
+    pub(super) fn number(&self) -> i64 {
+        self.number
+    }
+
+    /// Indexes the next passages. Returns whether it is finished.
+    pub(super) fn step(&mut self, connection: &mut Connection) -> rusqlite::Result<bool> {
+        let done = step(connection, |transaction| self.next(transaction))?;
+        match done {
+            Some(done) => {
+                self.done = done;
+                Ok(done >= self.passages.len())
+            }
+            None => Ok(true),
+        }
+    }
+
+    /// Indexes the next passages, and returns how many are then. `None` if somebody else did, or it
+    /// is gone.
+    fn next(&self, transaction: &Transaction<'_>) -> rusqlite::Result<Option<usize>> {
+        let begun = i64::try_from(self.done).unwrap_or(i64::MAX);
+        let is_here = transaction
+            .prepare_cached("SELECT 1 FROM artifacts WHERE number = ?1 AND state = ?2 AND passages = ?3")?
+            .exists(params![self.number, State::Stored.number(), begun])?;
+        if !is_here {
+            return Ok(None);
+        }
+        let mut end = self.done;
+        if let Some(first) = self.passages.get(self.done) {
+            make(transaction, self.holder)?;
+            let (words, parts) = index_names(self.holder);
+            let id = |place: usize| ids(self.number).start.saturating_add(i64::try_from(place).unwrap_or(i64::MAX));
+            let part = id(self.done);
+            let mut passage = transaction.prepare_cached(
+                "INSERT INTO artifact_passages(id, part, start, length, form, pointer) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            )?;
+            let mut word = transaction.prepare_cached(&format!("INSERT INTO {words}(rowid, text) VALUES (?1, ?2)"))?;
+            let mut whole = String::new();
+            let start = first.at.start;
+            for next in self.passages.get(self.done..).unwrap_or_default() {
+                if end > self.done && next.at.end.saturating_sub(start) > PART {
+                    break;
+                }
+                let raw = self.content.get(next.at.clone()).unwrap_or_default();
+                let text = next.form.searched(raw);
+                passage.execute(params![
+                    id(end),
+                    part,
+                    i64::try_from(next.at.start).unwrap_or(i64::MAX),
+                    i64::try_from(next.at.len()).unwrap_or(i64::MAX),
+                    number_of_form(next.form),
+                    next.pointer,
+                ])?;
+                word.execute(params![id(end), text])?;
+                whole.push_str(&text);
+                whole.push('\n');
+                end += 1;
+            }
+            transaction
+                .prepare_cached(&format!("INSERT INTO {parts}(rowid, text) VALUES (?1, ?2)"))?
+                .execute(params![part, whole])?;
+        }
+        let state = if end == self.passages.len() { State::Indexed } else { State::Stored };
+        transaction
+            .prepare_cached("UPDATE artifacts SET passages = ?2, state = ?3, unsearched = ?4 WHERE number = ?1")?
+            .execute(params![
+                self.number,
+                i64::try_from(end).unwrap_or(i64::MAX),
+                state.number(),
+                i64::try_from(self.over).unwrap_or(i64::MAX),
+            ])?;
+        Ok(Some(end))
+    }
+}
+
+/// Makes a holder's indexes, if they are not there.
+fn make(transaction: &Transaction<'_>, holder: i64) -> rusqlite::Result<()> {
+    let made = transaction
+        .prepare_cached("SELECT 1 FROM artifact_holders WHERE id = ?1 AND is_indexed = 1")?
+        .exists(params![holder])?;
+    if made {
+        return Ok(());
+    }
+    let (words, parts) = index_names(holder);
+    transaction.execute_batch(&format!(
+        "CREATE VIRTUAL TABLE {words} USING fts5(text, {WORDS});
+         CREATE VIRTUAL TABLE {parts} USING fts5(text, {PARTS});
+         UPDATE artifact_holders SET is_indexed = 1 WHERE id = {holder};"
+    ))
+}
+
+/// Removes a holder's indexes.
+pub(super) fn unmake(transaction: &Transaction<'_>, holder: i64) -> rusqlite::Result<()> {
+    let (words, parts) = index_names(holder);
+    transaction.execute_batch(&format!(
+        "DROP TABLE IF EXISTS {words};
+         DROP TABLE IF EXISTS {parts};
+         UPDATE artifact_holders SET is_indexed = 0 WHERE id = {holder};"
+    ))
+}
