@@ -3,6 +3,9 @@
 //! First for passages with all the words; if there are too few, for passages that have all of them
 //! as parts of words; and if there is none at all, for passages with any of the words. The answer
 //! depends on the file alone, so that a run that is repeated gets the same.
+//!
+//! SQLite ranks a passage by looking at all that match, and at how many have each word. Words that
+//! very many passages have are therefore left out of the ranking: they would say little in it.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -32,15 +35,16 @@ const INSTRUCTIONS: i32 = 10_000;
 /// Sequences of three characters that are looked up; what is found is looked at in any case.
 const TRIGRAMS: usize = 48;
 /// Parts of artifacts that are looked at for parts of words, the latest first.
-const PARTS: i64 = 400;
+const PARTS: i64 = 100;
+/// A word that so many passages have says nothing about how well one of them matches.
+const COMMON: i64 = 5_000;
 /// Bytes from the first to the last passage of one.
 const MOST_OF_PART: u64 = 1024 * 1024;
 
 /// What is searched for, as the indexes understand it.
 pub(super) struct Query {
-    /// All words; `None` if there is nothing that is a word.
-    all_words: Option<String>,
-    any_word: Option<String>,
+    /// The words; none if there is nothing that is one.
+    words: Vec<String>,
     /// The three-character sequences of all that is searched for; `None` if all of it is shorter.
     trigrams: Option<String>,
     /// What must be in a passage, without case.
@@ -59,20 +63,16 @@ impl Query {
             return Err(ArtifactError::TooManyWithin { used, limit: MAX_WITHIN });
         }
         // The end of a text for SQLite is a character between words here.
-        let mut terms: Vec<&str> = search
-            .words
-            .split(|character: char| character.is_whitespace() || character == '\0')
-            .filter(|term| !term.is_empty())
-            .collect();
+        let is_between = |character: char| character.is_whitespace() || character == '\0';
+        let mut terms: Vec<&str> = search.words.split(is_between).filter(|term| !term.is_empty()).collect();
         let used = terms.len();
         if used > MAX_WORDS {
             return Err(ArtifactError::TooManyWords { used, limit: MAX_WORDS, unit: "words" });
         }
         terms.sort_unstable();
         terms.dedup();
-        let quoted = |term: &str| format!("\"{}\"", term.replace('"', "\"\""));
-        let words: Vec<String> =
-            terms.iter().filter(|term| term.chars().any(char::is_alphanumeric)).map(|term| quoted(term)).collect();
+        let is_word = |term: &&&str| term.chars().any(char::is_alphanumeric);
+        let words: Vec<String> = terms.iter().filter(is_word).map(|term| quoted(term)).collect();
         let mut trigrams = BTreeSet::new();
         for term in &terms {
             let characters: Vec<char> = term.chars().collect();
@@ -83,13 +83,17 @@ impl Query {
             return Err(ArtifactError::NoWords);
         }
         Ok(Self {
-            all_words: (!words.is_empty()).then(|| words.join(" AND ")),
-            any_word: (words.len() > 1).then(|| words.join(" OR ")),
+            words,
             trigrams: (!trigrams.is_empty()).then(|| trigrams.join(" AND ")),
             parts: terms.iter().map(|term| term.to_lowercase()).collect(),
             limit: usize::try_from(search.limit.min(MAX_HITS)).unwrap_or_default(),
         })
     }
+}
+
+/// A text in which no character means anything to SQLite.
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('"', "\"\""))
 }
 
 /// What was found, and whose use is to be noted.
@@ -140,9 +144,9 @@ fn search(connection: &Connection, scope: &Scope, query: &Query) -> rusqlite::Re
     }
     let mut index = Index { connection, scope, artifacts: BTreeMap::new() };
     let mut scores: BTreeMap<i64, f64> = BTreeMap::new();
-    if let Some(words) = &query.all_words {
-        scores.extend(index.words(words, query.limit)?.into_iter().map(|(id, share)| (id, 2.0 + share)));
-    }
+    let ranking = index.ranking(&query.words)?;
+    let found = index.words(&query.words, &ranking, " AND ", query.limit)?;
+    scores.extend(found.into_iter().map(|(id, share)| (id, 2.0 + share)));
     if scores.len() < query.limit
         && let Some(trigrams) = &query.trigrams
     {
@@ -150,10 +154,9 @@ fn search(connection: &Connection, scope: &Scope, query: &Query) -> rusqlite::Re
             scores.entry(id).or_insert(1.0 + share);
         }
     }
-    if scores.is_empty()
-        && let Some(words) = &query.any_word
-    {
-        scores.extend(index.words(words, query.limit)?);
+    if scores.is_empty() && query.words.len() > 1 {
+        let words = if ranking.is_empty() { &query.words } else { &ranking };
+        scores.extend(index.words(words, &ranking, " OR ", query.limit)?);
     }
     let mut best: Vec<(i64, f64)> = scores.into_iter().collect();
     // Of two that are equally good, the later.
@@ -206,20 +209,70 @@ struct Artifact {
 }
 
 impl Index<'_> {
-    /// The passages that match words, the best first, and how well: from 0 to 1.
-    fn words(&mut self, expression: &str, limit: usize) -> rusqlite::Result<Vec<(i64, f64)>> {
-        let (words, _) = index_names(self.scope.holder);
-        let bounds = self.bounds();
-        let mut statement = self.connection.prepare_cached(&format!(
-            "SELECT rowid, rank FROM {words} WHERE {words} MATCH ?1 AND rowid >= ?2 AND rowid < ?3 ORDER BY rank"
+    /// The words that are not common.
+    fn ranking(&self, words: &[String]) -> rusqlite::Result<Vec<String>> {
+        let (index, _) = index_names(self.scope.holder);
+        let mut count = self.connection.prepare_cached(&format!(
+            "SELECT count(*) FROM (SELECT rowid FROM {index} WHERE {index} MATCH ?1 LIMIT {COMMON})"
         ))?;
-        let mut rows = statement.query(params![expression, bounds.start, bounds.end])?;
+        let mut ranking = Vec::new();
+        for word in words {
+            if count.query_row(params![word], |row| row.get::<_, i64>(0))? < COMMON {
+                ranking.push(word.clone());
+            }
+        }
+        Ok(ranking)
+    }
+
+    /// The passages that match words, the best first, and how well: from 0 to 1. If all words are
+    /// common, the latest passages.
+    fn words(
+        &mut self,
+        words: &[String],
+        ranking: &[String],
+        operator: &str,
+        limit: usize,
+    ) -> rusqlite::Result<Vec<(i64, f64)>> {
+        if words.is_empty() {
+            return Ok(Vec::new());
+        }
+        let (index, _) = index_names(self.scope.holder);
+        let bounds = self.bounds();
+        let select = |columns: &str, order: &str| {
+            format!(
+                "SELECT {columns} FROM {index} WHERE {index} MATCH ?1 AND rowid >= ?2 AND rowid < ?3 ORDER BY {order}"
+            )
+        };
         let mut found = Vec::new();
+        // All that match, if some words are left out of the ranking.
+        let mut matching: Option<BTreeSet<i64>> = None;
+        if ranking.len() < words.len() {
+            let mut statement = self.connection.prepare_cached(&select("rowid", "rowid DESC"))?;
+            let mut rows = statement.query(params![words.join(operator), bounds.start, bounds.end])?;
+            let mut all = BTreeSet::new();
+            while let Some(row) = rows.next()? {
+                let id: i64 = row.get(0)?;
+                if !ranking.is_empty() {
+                    all.insert(id);
+                } else if self.is_there(artifact_of(id))? {
+                    found.push((id, 0.0));
+                    if found.len() == limit {
+                        break;
+                    }
+                }
+            }
+            if ranking.is_empty() {
+                return Ok(found);
+            }
+            matching = Some(all);
+        }
+        let mut statement = self.connection.prepare_cached(&select("rowid, rank", "rank"))?;
+        let mut rows = statement.query(params![ranking.join(operator), bounds.start, bounds.end])?;
         while found.len() < limit
             && let Some(row) = rows.next()?
         {
             let (id, rank): (i64, f64) = (row.get(0)?, row.get(1)?);
-            if self.is_there(artifact_of(id))? {
+            if matching.as_ref().is_none_or(|matching| matching.contains(&id)) && self.is_there(artifact_of(id))? {
                 let goodness = if rank.is_finite() { (-rank).max(0.0) } else { 0.0 };
                 found.push((id, goodness / (1.0 + goodness)));
             }

@@ -15,6 +15,10 @@ use crate::query::{Purge, milliseconds};
 const PIECES: i64 = 16;
 /// Passages that are removed in one transaction.
 const PASSAGES: i64 = 64;
+/// Unused pages that stay in the file for what comes: 4 MiB.
+const UNUSED: i64 = 1024;
+/// Pages that are returned to the system at a time.
+const SHRUNK: i64 = 256;
 /// How long something may be coming: afterwards its process is gone.
 const COMING: Duration = Duration::from_secs(3600);
 
@@ -98,6 +102,21 @@ pub(super) fn sweep(connection: &mut Connection) -> rusqlite::Result<Option<i64>
     let Some((number, holder)) = next else { return Ok(None) };
     step(connection, |transaction| some(transaction, number, holder))?;
     Ok(Some(holder))
+}
+
+/// Returns some unused pages to the system, and whether there are more than are worth keeping.
+pub(super) fn shrink(connection: &Connection) -> rusqlite::Result<bool> {
+    let unused =
+        |connection: &Connection| connection.pragma_query_value(None, "freelist_count", |row| row.get::<_, i64>(0));
+    let before = unused(connection)?;
+    if before <= UNUSED {
+        return Ok(false);
+    }
+    let mut vacuum = connection.prepare(&format!("PRAGMA incremental_vacuum({SHRUNK})"))?;
+    let mut freed = vacuum.query([])?;
+    while freed.next()?.is_some() {}
+    // Another process may hold the file: then the next that tidies up does it.
+    Ok(unused(connection)? < before)
 }
 
 fn some(transaction: &Transaction<'_>, number: i64, holder: i64) -> rusqlite::Result<()> {

@@ -498,3 +498,89 @@ async fn a_thousand_writers_at_once_are_all_kept() {
     assert_eq!(all[0].totals().await.expect("totals").iter().map(|totals| totals.artifacts).sum::<u64>(), 1000);
     assert_eq!(found(&all[0], &holder(Some("p7"), ""), "writer507").await.len(), 1);
 }
+
+/// The number of a process of the tests below, and the size of what it stores.
+const CHILD: &str = "ARTIFACTS_CHILD";
+
+#[tokio::test]
+#[ignore = "it is the other process of the tests below"]
+async fn child() {
+    let variable = |name: &str| std::env::var(format!("{CHILD}{name}")).ok();
+    let Some(folder) = variable("") else { return };
+    let number = |name: &str| variable(name).and_then(|text| text.parse::<usize>().ok()).expect("a number");
+    let (times, bytes, own) = (number("_TIMES"), number("_BYTES"), number("_NUMBER"));
+    let artifacts = artifacts(Path::new(&folder));
+    for time in 0..times {
+        let content = format!("process{own}x time{time}x {}", "filler ".repeat(bytes / 7));
+        let stored = artifacts.store(holder(None, "/all"), text(&content)).await.expect("stored");
+        println!("\nkept {} {}", stored.id, content.len());
+    }
+}
+
+fn spawn(folder: &Path, number: usize, times: usize, bytes: usize) -> std::process::Child {
+    let mut command = std::process::Command::new(std::env::current_exe().expect("this test"));
+    command.args(["--exact", "sqlite::artifacts::tests::child", "--ignored", "--nocapture", "--test-threads=1"]);
+    let variables = [("_NUMBER", number), ("_TIMES", times), ("_BYTES", bytes)];
+    command.env(CHILD, folder).envs(variables.map(|(name, value)| (format!("{CHILD}{name}"), value.to_string())));
+    command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::null()).spawn().expect("started")
+}
+
+/// What a process said that it kept: ids and lengths.
+fn told(line: &str) -> Option<(ArtifactId, usize)> {
+    let (id, length) = line.strip_prefix("kept ")?.split_once(' ')?;
+    Some((id.parse().ok()?, length.parse().ok()?))
+}
+
+#[tokio::test]
+async fn several_processes_store_at_once_and_each_artifact_is_found() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let children: Vec<_> = (0..3).map(|number| spawn(folder.path(), number, 15, 20_000)).collect();
+    let mut kept = Vec::new();
+    for child in children {
+        let output = child.wait_with_output().expect("it ends");
+        assert!(output.status.success());
+        kept.extend(String::from_utf8_lossy(&output.stdout).lines().filter_map(told));
+    }
+    assert_eq!(kept.len(), 45);
+    let artifacts = artifacts(folder.path());
+    let whose = holder(None, "/all");
+    for (id, length) in kept {
+        assert_eq!(artifacts.whole(whose.clone(), id).await.expect("read").map(|whole| whole.len()), Some(length));
+    }
+    for (process, time) in [(0, 0), (1, 14), (2, 7)] {
+        let search = format!("process{process}x time{time}x");
+        assert_eq!(found(&artifacts, &whose, &search).await.len(), 1, "{search}");
+    }
+}
+
+#[tokio::test]
+async fn a_process_that_is_killed_while_it_stores_leaves_no_half_of_an_artifact() {
+    use std::io::{BufRead as _, BufReader};
+
+    let folder = tempfile::tempdir().expect("a folder");
+    for number in 0..3 {
+        let mut child = spawn(folder.path(), number, 1000, 3_000_000);
+        let stdout = BufReader::new(child.stdout.take().expect("a pipe"));
+        let kept: Vec<_> = stdout.lines().map_while(Result::ok).filter_map(|line| told(&line)).take(2).collect();
+        child.kill().expect("killed");
+        child.wait().expect("gone");
+        let artifacts = artifacts(folder.path());
+        let listed = artifacts.list(holder(None, "/all"), None, 1000).await.expect("a list");
+        assert!(kept.iter().all(|(id, _)| listed.iter().any(|entry| entry.id == *id)));
+        for entry in listed {
+            let whole = artifacts.whole(holder(None, "/all"), entry.id).await.expect("read").expect("there");
+            assert_eq!(whole.len() as u64, entry.bytes);
+            assert!(whole.starts_with(b"process") && whole.ends_with(b"filler "));
+        }
+    }
+    // What was half written goes when its time is over.
+    let connection = Connection::open(folder.path().join(file::NAME)).expect("the file");
+    connection.busy_timeout(Duration::from_secs(5)).expect("a timeout");
+    connection.execute("UPDATE artifacts SET at_ms = at_ms - 3600001 WHERE state = 0", []).expect("changed");
+    let artifacts = artifacts(folder.path());
+    artifacts.remove_all(holder(None, "/all")).await.expect("removed");
+    swept(folder.path(), 0).await;
+    let pieces: i64 =
+        connection.query_row("SELECT count(*) FROM artifact_pieces", [], |row| row.get(0)).expect("a count");
+    assert_eq!(pieces, 0);
+}

@@ -194,7 +194,7 @@ impl Upkeep {
             .optional()?;
         match next {
             Some(next) => self.indexing = self.begin(connection, next)?,
-            None => self.has_more = sweep::sweep(connection)?.is_some(),
+            None => self.has_more = sweep::sweep(connection)?.is_some() || sweep::shrink(connection)?,
         }
         Ok(())
     }
