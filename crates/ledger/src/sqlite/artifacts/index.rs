@@ -6,6 +6,7 @@
 use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
 
 use super::{
+    super::columns::senseless,
     read::content,
     tables::{State, ids, index_names, kind, number_of_form, step},
 };
@@ -21,6 +22,17 @@ const WORDS: &str = "content='', contentless_delete=1, tokenize='porter unicode6
 /// How parts of words are found. The index only knows which sequences of three characters there are
 /// somewhere: what is found is looked at again.
 const PARTS: &str = "content='', contentless_delete=1, detail=none, tokenize='trigram'";
+
+/// How far the index of an artifact is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Progress {
+    /// There are more passages.
+    More,
+    /// It is finished, or gone.
+    Done,
+    /// Another process works on it.
+    Elsewhere,
+}
 
 /// An artifact that is being indexed.
 pub(super) struct Indexing {
@@ -48,7 +60,7 @@ impl Indexing {
             String::from_utf8_lossy(error.as_bytes()).into_owned()
         });
         let (passages, over) = kind(kind_number).map(|kind| passages(kind, &content)).unwrap_or_default();
-        let done = usize::try_from(done).unwrap_or_default();
+        let done = usize::try_from(done).map_err(|_| senseless(3, "a count of passages"))?;
         Ok(Some(Self { number, holder, content, passages, over, done }))
     }
 
@@ -56,27 +68,24 @@ impl Indexing {
         self.number
     }
 
-    /// Indexes the next passages. Returns whether it is finished.
-    pub(super) fn step(&mut self, connection: &mut Connection) -> rusqlite::Result<bool> {
-        let done = step(connection, |transaction| self.next(transaction))?;
-        match done {
-            Some(done) => {
-                self.done = done;
-                Ok(done >= self.passages.len())
-            }
-            None => Ok(true),
-        }
+    /// Indexes the next passages.
+    pub(super) fn step(&mut self, connection: &mut Connection) -> rusqlite::Result<Progress> {
+        let (progress, done) = step(connection, |transaction| self.next(transaction))?;
+        self.done = done;
+        Ok(progress)
     }
 
-    /// Indexes the next passages, and returns how many are then. `None` if somebody else did, or it
-    /// is gone.
-    fn next(&self, transaction: &Transaction<'_>) -> rusqlite::Result<Option<usize>> {
-        let begun = i64::try_from(self.done).unwrap_or(i64::MAX);
-        let is_here = transaction
-            .prepare_cached("SELECT 1 FROM artifacts WHERE number = ?1 AND state = ?2 AND passages = ?3")?
-            .exists(params![self.number, State::Stored.number(), begun])?;
-        if !is_here {
-            return Ok(None);
+    /// Indexes the next passages, and returns how far it is then, and how many are indexed.
+    fn next(&self, transaction: &Transaction<'_>) -> rusqlite::Result<(Progress, usize)> {
+        let begun: Option<i64> = transaction
+            .prepare_cached("SELECT passages FROM artifacts WHERE number = ?1 AND state = ?2")?
+            .query_row(params![self.number, State::Stored.number()], |row| row.get(0))
+            .optional()?;
+        match begun {
+            // It is indexed, or gone.
+            None => return Ok((Progress::Done, self.done)),
+            Some(begun) if usize::try_from(begun) != Ok(self.done) => return Ok((Progress::Elsewhere, self.done)),
+            Some(_) => {}
         }
         let mut end = self.done;
         if let Some(first) = self.passages.get(self.done) {
@@ -113,7 +122,7 @@ impl Indexing {
                 .prepare_cached(&format!("INSERT INTO {parts}(rowid, text) VALUES (?1, ?2)"))?
                 .execute(params![part, whole])?;
         }
-        let state = if end == self.passages.len() { State::Indexed } else { State::Stored };
+        let state = if end >= self.passages.len() { State::Indexed } else { State::Stored };
         transaction
             .prepare_cached("UPDATE artifacts SET passages = ?2, state = ?3, unsearched = ?4 WHERE number = ?1")?
             .execute(params![
@@ -122,7 +131,7 @@ impl Indexing {
                 state.number(),
                 i64::try_from(self.over).unwrap_or(i64::MAX),
             ])?;
-        Ok(Some(end))
+        Ok((if state == State::Indexed { Progress::Done } else { Progress::More }, end))
     }
 }
 

@@ -14,7 +14,7 @@ use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
 use super::{
     super::PATIENCE,
-    index::Indexing,
+    index::{Indexing, Progress},
     store::{Storing, gone},
     sweep,
     tables::{IS_THERE, State, holder, step},
@@ -182,9 +182,17 @@ impl Upkeep {
         }
         if let Some(indexing) = &mut self.indexing {
             let number = indexing.number();
-            if indexing.step(connection)? {
-                self.indexing = None;
-                self.finished(number);
+            match indexing.step(connection)? {
+                Progress::More => {}
+                Progress::Done => {
+                    self.indexing = None;
+                    self.finished(number);
+                }
+                Progress::Elsewhere => {
+                    self.indexing = None;
+                    // Whoever waits for it has it looked at again; otherwise the other goes on.
+                    self.has_more = wanted.is_some();
+                }
             }
             return Ok(());
         }
