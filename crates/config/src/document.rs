@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::{
-    Config, Format, MAX_SERVERS, approvals, children, daemon, effects,
+    Config, Format, MAX_SERVERS, approvals, artifacts, children, daemon, effects,
     error::{ConfigErrorKind, Field, Located, shown},
     expand::Expander,
     hook, http, keep, ledger, limits, policy,
@@ -12,11 +12,12 @@ use crate::{
     tree::{Entry, Node, Value, check_unique, kind},
 };
 
-pub(crate) const TOML_KEYS: [&str; 13] = [
+pub(crate) const TOML_KEYS: [&str; 14] = [
     "limits",
     "runs",
     "effects",
     "children",
+    "artifacts",
     "daemon",
     "ledger",
     "keep",
@@ -69,6 +70,7 @@ fn toml<'n>(root: &'n Node, directory: &Path, expander: &Expander<'_>) -> Result
     let limits = find(entries, "limits").map(|entry| limits::read(&entry.node)).transpose()?;
     let runs = find(entries, "runs").map(|entry| limits::runs(&entry.node)).transpose()?;
     let children = find(entries, "children").map(|entry| children::read(&entry.node)).transpose()?;
+    let artifacts = find(entries, "artifacts").map(|entry| artifacts::read(&entry.node)).transpose()?;
     let daemon = find(entries, "daemon").map(|entry| daemon::read(&entry.node)).transpose()?;
     let ledger = find(entries, "ledger").map(|entry| ledger::read(&entry.node)).transpose()?;
     let keep = find(entries, "keep").map(|entry| keep::read(&entry.node)).transpose()?;
@@ -82,6 +84,7 @@ fn toml<'n>(root: &'n Node, directory: &Path, expander: &Expander<'_>) -> Result
         limits: limits.unwrap_or_default(),
         runs: runs.unwrap_or_default(),
         children: children.unwrap_or_default(),
+        artifacts: artifacts.unwrap_or_default(),
         daemon: daemon.unwrap_or_default(),
         ledger: ledger.unwrap_or_default(),
         keep: keep.unwrap_or_default(),
@@ -263,7 +266,7 @@ mod tests {
             ("[mcpServers.fs]\n", "line 1, column 2: unknown key 'mcpServers': did you mean 'servers'?"),
             (
                 "timeout = '5s'\n",
-                "line 1, column 1: unknown key 'timeout': it is one of limits, runs, effects, children, daemon, ledger, keep, policy, approvals, http, hook, skills, servers",
+                "line 1, column 1: unknown key 'timeout': it is one of limits, runs, effects, children, artifacts, daemon, ledger, keep, policy, approvals, http, hook, skills, servers",
             ),
             ("servers = 5\n", "line 1, column 11: 'servers' must be a table of servers, not a number"),
         ] {

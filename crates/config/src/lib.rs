@@ -4,10 +4,9 @@
 //! Both formats become one tree with positions, and one reader makes the servers from it, so a key
 //! means the same in both. `belljar.toml` is ours, and a key in it that we do not know is an error.
 //! A client's file is the client's: keys that we do not know are passed over there, and a `null`
-//! counts as absent. The `[limits]`, `[runs]`, `[effects]`, `[children]`, `[daemon]`, `[ledger]`,
-//! `[policy]`, `[keep]`, `[approvals]`, `[http]`, `[[hook]]` and `[skills]` can be set in
-//! `belljar.toml`
-//! alone.
+//! counts as absent. The `[limits]`, `[runs]`, `[effects]`, `[children]`, `[artifacts]`,
+//! `[daemon]`, `[ledger]`, `[policy]`, `[keep]`, `[approvals]`, `[http]`, `[[hook]]` and `[skills]`
+//! can be set in `belljar.toml` alone.
 //!
 //! ```toml
 //! [limits]                    # replaces the defaults; the names are those of `Limits`
@@ -24,6 +23,9 @@
 //! [effects.read_only]         # what holds by effect, where nothing is said of a server
 //! call_timeout = "10s"
 //! repeat = "read_only"
+//!
+//! [artifacts]
+//! max_bytes = "1GiB"          # of what runs leave for later ones, by principal
 //!
 //! [daemon]
 //! idle = "30m"                # how long it stays without a client; or "never"
@@ -111,6 +113,7 @@
 #![warn(missing_docs)]
 
 mod approvals;
+mod artifacts;
 mod children;
 mod daemon;
 mod document;
@@ -153,7 +156,9 @@ use std::{
     time::Duration,
 };
 
-use belljar_model::{ByteSize, HookRule, KeepSettings, LedgerSettings, LimitsPatch, RunsPatch, ServerSpec};
+use belljar_model::{
+    ArtifactSettings, ByteSize, HookRule, KeepSettings, LedgerSettings, LimitsPatch, RunsPatch, ServerSpec,
+};
 
 pub use belljar_model::Position;
 pub use children::ChildrenSettings;
@@ -180,6 +185,8 @@ pub struct Config {
     pub runs: RunsPatch,
     /// What all child servers get of the owner's environment.
     pub children: ChildrenSettings,
+    /// What becomes an artifact, and how artifacts are kept.
+    pub artifacts: ArtifactSettings,
     /// How the daemon is kept.
     pub daemon: DaemonSettings,
     /// What is kept of runs.

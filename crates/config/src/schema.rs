@@ -6,7 +6,7 @@ use jsonschema::Validator;
 use serde_json::{Value, json};
 
 use crate::{
-    Format, approvals, children, effects, hook, http,
+    Format, approvals, artifacts, children, effects, hook, http,
     import::SCHEMA,
     keep, ledger, oauth, policy, projects, sandbox, server, skills,
     testing::toml,
@@ -63,6 +63,7 @@ fn the_schema_knows_the_keys_that_the_reader_knows_and_no_others() {
     let redact = "/properties/ledger/properties/redact/items/properties";
     assert_eq!(properties(redact), sorted(ledger::REDACT_KEYS));
     assert_eq!(properties("/properties/policy/properties"), sorted(policy::KEYS));
+    assert_eq!(properties("/properties/artifacts/properties"), sorted(artifacts::KEYS));
     assert_eq!(properties("/properties/skills/properties"), sorted(skills::KEYS));
     assert_eq!(properties("/properties/keep/properties"), sorted(keep::KEYS));
     assert_eq!(properties("/properties/approvals/properties"), sorted(approvals::KEYS));
@@ -112,6 +113,7 @@ fn what_the_reader_accepts_the_schema_accepts() {
         "[policy]\nfile = 'rules.toml'\n".to_owned(),
         "[skills]\nfolders = ['a', '/b']\n".to_owned(),
         "[keep]\nenabled = true\nmax_bytes = '1MiB'\nmax_keys = 1\ndays = 30\n".to_owned(),
+        "[artifacts]\nenabled = true\ninline = 1000\nmax_artifact = '1MiB'\nmax_bytes = '1GiB'\ndays = 1\n".to_owned(),
         "[effects.read_only]\ncall_timeout = '5s'\nrepeat = 'read_only'\n[effects.mutating]\nrepeat = 'idempotent'\n[effects.external]\n".to_owned(),
         "[children]\ninherit = ['UV_INDEX_URL', 'npm_config_*', 'ProgramFiles(x86)']\n".to_owned(),
         "[approvals]\nwait = '2h'\nallow_yes = true\n".to_owned(),
@@ -162,6 +164,10 @@ fn what_the_schema_refuses_the_reader_refuses() {
         "[keep]\nmax_keys = 10001\n",
         "[keep]\ndays = 0\n",
         "[keep]\nkeys = 1\n",
+        "[artifacts]\nenabled = 'yes'\n",
+        "[artifacts]\ninline = true\n",
+        "[artifacts]\ndays = 0\n",
+        "[artifacts]\nsize = 1\n",
         "[skills]\nfolders = 'a'\n",
         "[skills]\nfolders = ['']\n",
         "[skills]\nfiles = []\n",
