@@ -9,6 +9,7 @@ use crate::{
     arguments::ServeArguments,
     commands::{
         approvals::{ApprovalsArguments, ApproveArguments, DecideArguments},
+        artifacts::ArtifactsArguments,
         bench::BenchArguments,
         call::CallArguments,
         check::CheckArguments,
@@ -99,6 +100,9 @@ pub(crate) enum Command {
     /// The values that scripts keep for later runs, as keep.NAME.
     #[command(after_help = help::KEEP)]
     Keep(KeepArguments),
+    /// What runs left for later ones, because it was too large to be shown.
+    #[command(after_help = help::ARTIFACTS)]
+    Artifacts(ArtifactsArguments),
     /// Searches the tools of all servers.
     Search(SearchArguments),
     /// Calls one tool.
@@ -164,6 +168,7 @@ impl Arguments {
             Command::Policy(arguments) => arguments.command.is_json(),
             Command::Skills(arguments) => arguments.command.is_json(),
             Command::Keep(arguments) => arguments.command.is_json(),
+            Command::Artifacts(arguments) => arguments.command.is_json(),
             Command::Search(arguments) => arguments.json,
             Command::Call(arguments) => arguments.json,
             Command::Route(arguments) => arguments.json,

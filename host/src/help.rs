@@ -188,6 +188,26 @@ Examples:
 
 Exit code: 0 done; 1 there is no such value; 2 wrong usage or configuration; 3 the ledger cannot be used.";
 
+pub(crate) const ARTIFACTS: &str = "\
+An artifact is a value, a text or bytes that a run left because it was too large for the answer to a model, or that a script saved. It \
+belongs to a principal in a workspace, and is removed when nobody has used it for a week. The workspace of a command is the folder in \
+which it is started; that of an MCP client is its first root, if it names any. docs/ARTIFACTS.md says more.
+
+A search is for passages with all of the words, or else with all of them as parts of words. No character of it is an operator; after -- it may \
+begin with a dash.
+
+Examples:
+  belljar artifacts list
+  belljar artifacts get a_0123456789abc
+  belljar artifacts search connection timeout --limit 3
+  belljar artifacts export pages --out pages.json
+  belljar artifacts rm a_0123456789abc
+  belljar artifacts rm --all --workspace /home/ann/shop
+
+rm and the end of an artifact's days free its room in the ledger's file; 'belljar runs purge --all' sees that nothing of it stays there.
+
+Exit code: 0 done, also if nothing was found; 1 there is no such artifact; 2 wrong usage or configuration; 3 the ledger cannot be used.";
+
 pub(crate) const SEARCH: &str = "\
 Examples:
   belljar search                          all servers and their tools

@@ -96,6 +96,7 @@ fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
             Command::Policy(arguments) => commands::policy::policy(arguments).await,
             Command::Keep(arguments) => commands::keep::keep(arguments).await,
             Command::Skills(arguments) => commands::skills::skills(arguments).await,
+            Command::Artifacts(arguments) => commands::artifacts::artifacts(arguments).await,
             Command::Search(arguments) => commands::search::search(arguments).await,
             Command::Call(arguments) => commands::call::call(arguments).await,
             Command::Route(arguments) => commands::route::route(&arguments),

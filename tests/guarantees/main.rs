@@ -9,6 +9,7 @@ mod approvals;
 mod approvals_by_command;
 mod approved_once;
 mod arguments;
+mod artifact_store;
 mod at_most;
 mod bench;
 mod cancellation;

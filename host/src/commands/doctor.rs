@@ -108,6 +108,7 @@ async fn all(loaded: Loaded, arguments: &DoctorArguments) -> Result<Vec<Check>, 
     let mut checks = vec![Check::good("configuration", found), limits(&loaded.config.limits)];
     checks.extend(folders());
     checks.extend(kept_values(&loaded).await);
+    checks.extend(artifacts(&loaded).await);
     checks.push(daemon(&loaded, arguments).await);
     let specs = loaded.config.servers.clone();
     let environment = environment::of_children(&loaded.config.children);
@@ -203,6 +204,18 @@ async fn kept_values(loaded: &Loaded) -> Option<Check> {
             let max = settings.max_bytes.as_u64();
             Check::good(what, format!("{values} in {places}, {bytes} bytes; at most {max} in each"))
         }
+        Err(fault) => Check::new(what, CheckState::Warning, fault.to_string(), Some(fault.hint().to_owned())),
+    })
+}
+
+/// How much runs left for later ones, if they may.
+async fn artifacts(loaded: &Loaded) -> Option<Check> {
+    let (what, settings) = ("artifacts", loaded.config.artifacts);
+    if !settings.enabled {
+        return None;
+    }
+    Some(match super::artifacts::totals(&setup::ledger_of(&loaded.config.ledger), settings).await {
+        Ok(found) => Check::good(what, found),
         Err(fault) => Check::new(what, CheckState::Warning, fault.to_string(), Some(fault.hint().to_owned())),
     })
 }

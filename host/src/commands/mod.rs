@@ -1,6 +1,7 @@
 //! One module per command: it calls the crates, shows the answer, and chooses the exit code.
 
 pub(crate) mod approvals;
+pub(crate) mod artifacts;
 mod assume;
 pub(crate) mod bench;
 pub(crate) mod call;

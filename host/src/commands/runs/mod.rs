@@ -215,7 +215,10 @@ async fn fixture(arguments: &RunsExportArguments) -> Result<String, Failure> {
 }
 
 async fn purge(arguments: RunsPurgeArguments) -> Result<ExitCode, Failure> {
-    let ledger = setup::ledger_of(&setup::read(&arguments.config)?.config.ledger);
+    let config = setup::read(&arguments.config)?.config;
+    let ledger = setup::ledger_of(&config.ledger);
+    // Whoever purges applies how long artifacts are kept, too.
+    ledger.artifacts(config.artifacts);
     let what = match (arguments.all, arguments.before) {
         (true, _) => Purge::All,
         (false, Some(at)) => Purge::Before(at),
