@@ -141,8 +141,8 @@ impl Words {
             self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             // The third power of a number below 1: most are small.
             let share = self.0 >> 44;
-            let word = (share * share >> 20) * share >> 20;
-            text.push_str(&format!("w{} ", word * 20_000 >> 20));
+            let word = (((share * share) >> 20) * share) >> 20;
+            text.push_str(&format!("w{} ", (word * 20_000) >> 20));
         }
         text
     }

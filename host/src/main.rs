@@ -8,6 +8,7 @@
 
 mod approvals;
 mod arguments;
+mod artifacts;
 mod backend;
 mod command_line;
 mod commands;

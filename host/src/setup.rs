@@ -11,7 +11,7 @@ use belljar_config::{ApprovalsSettings, Config, Format};
 use belljar_engine::Engine;
 #[cfg(unix)]
 use belljar_engine::ProcessEngine;
-use belljar_gateway::{Gateway, RunLedger, SKILLS, SkillFolder, Skills, Toolbox};
+use belljar_gateway::{ArtifactStore, Gateway, RunLedger, SKILLS, SkillFolder, Skills, Toolbox};
 use belljar_ledger::SqliteLedger;
 use belljar_model::{LedgerSettings, Limits, LimitsPatch, RunsPatch, ServerSpec, Transport};
 use belljar_sandbox::{Image, Sandbox, SandboxError, SandboxOptions};
@@ -23,7 +23,7 @@ use cap_std::fs::Dir;
 use crate::{
     approvals::Told,
     arguments::ConfigArguments,
-    environment,
+    artifacts, environment,
     failure::Failure,
     output,
     policy::{self, FoundPolicy, LoadedPolicy},
@@ -249,9 +249,18 @@ impl Setup {
             Some(folder) => toolbox.with_state_folder(folder),
             None => toolbox,
         };
-        let toolbox =
-            toolbox.with_ledger(ledger(&loaded.config.ledger)).with_configuration(name_of(loaded.path.as_deref()));
-        let toolbox = toolbox.with_keep(loaded.config.keep.clone());
+        let ledger = ledger_of(&loaded.config.ledger);
+        let toolbox = match artifacts::settings(&loaded) {
+            Some(settings) => {
+                let store = Arc::new(ledger.artifacts(settings));
+                toolbox.with_artifacts(ArtifactStore { store, settings })
+            }
+            None => toolbox,
+        };
+        let toolbox = toolbox
+            .with_ledger(kept_in(ledger, &loaded.config.ledger))
+            .with_configuration(name_of(loaded.path.as_deref()))
+            .with_keep(loaded.config.keep.clone());
         let toolbox = match loaded.policy {
             Some(rules) => {
                 let file = rules.name();
@@ -297,9 +306,9 @@ fn name_of(path: Option<&Path>) -> String {
 
 /// Where runs are kept, according to the configuration. No file is created before there is
 /// something to keep.
-fn ledger(settings: &LedgerSettings) -> RunLedger {
+fn kept_in(ledger: SqliteLedger, settings: &LedgerSettings) -> RunLedger {
     RunLedger {
-        ledger: Arc::new(ledger_of(settings)),
+        ledger: Arc::new(ledger),
         required: settings.required,
         level: settings.level,
         max_recording: settings.max_recording,

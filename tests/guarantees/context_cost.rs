@@ -40,7 +40,7 @@ impl Client {
         writeln!(self.to, "{message}").unwrap();
     }
 
-    fn ask(&mut self, method: &str, params: Value) -> Value {
+    pub(crate) fn ask(&mut self, method: &str, params: Value) -> Value {
         self.say(&json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }));
         loop {
             let mut line = String::new();

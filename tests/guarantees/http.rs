@@ -217,20 +217,17 @@ fn a_client_without_sessions_lists_searches_and_runs() {
 }
 
 #[test]
-fn prompts_resources_and_completion_are_no_methods_at_all_and_not_empty_lists() {
+fn prompts_and_completion_are_no_methods_at_all_and_not_empty_lists() {
     let served = Served::new();
     let info = result(served.send(&served.token, "server/discover", "", json!({})));
     let capabilities: Vec<_> = info["capabilities"].as_object().unwrap().keys().collect();
-    assert_eq!(capabilities, ["extensions", "logging", "tools"]);
+    assert_eq!(capabilities, ["extensions", "logging", "resources", "tools"]);
     let extensions: Vec<_> = info["capabilities"]["extensions"].as_object().unwrap().keys().collect();
     assert_eq!(extensions, ["io.modelcontextprotocol/tasks"]);
     let prompt = json!({ "ref": { "type": "ref/prompt", "name": "p" }, "argument": { "name": "a", "value": "" } });
     for (method, name, params) in [
         ("prompts/list", "", json!({})),
         ("prompts/get", "p", json!({ "name": "p" })),
-        ("resources/list", "", json!({})),
-        ("resources/templates/list", "", json!({})),
-        ("resources/read", "file:///a", json!({ "uri": "file:///a" })),
         ("completion/complete", "", prompt),
     ] {
         let answer = rest(served.send(&served.token, method, name, params));

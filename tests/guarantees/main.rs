@@ -10,6 +10,7 @@ mod approvals_by_command;
 mod approved_once;
 mod arguments;
 mod artifact_store;
+mod artifacts;
 mod at_most;
 mod bench;
 mod cancellation;

@@ -204,7 +204,8 @@ fn toolbox(stubs: &[(&str, Stub)], others: Vec<ServerSpec>) -> Toolbox {
     toolbox_of(stubs, others, |_| {})
 }
 
-fn toolbox_of(stubs: &[(&str, Stub)], others: Vec<ServerSpec>, change: impl Fn(&mut ServerSpec)) -> Toolbox {
+/// A toolbox over stub servers with a changed configuration, and over `others`.
+pub(crate) fn toolbox_of(stubs: &[(&str, Stub)], others: Vec<ServerSpec>, change: impl Fn(&mut ServerSpec)) -> Toolbox {
     let mut built_ins = BuiltIns::new();
     let mut specs = others;
     for (name, stub) in stubs {

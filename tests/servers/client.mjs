@@ -171,14 +171,22 @@ async function checks() {
   // The second version of the SDK does not ask for what is not there, and answers with an empty
   // list by itself.
   const declared = client.getServerCapabilities();
-  const more = Object.keys(declared).filter((name) => !["tools", "logging", "extensions"].includes(name));
+  const more = Object.keys(declared).filter((name) => !["tools", "logging", "resources", "extensions"].includes(name));
   check(declared.tools && more.length === 0, `belljar declares more than it has: ${more}`);
   const extensions = Object.keys(declared.extensions ?? {}).filter((name) => name !== "io.modelcontextprotocol/tasks");
   check(extensions.length === 0, `belljar declares more extensions than it has: ${extensions}`);
-  for (const list of NEGOTIATION ? [] : ["listPrompts", "listResources", "listResourceTemplates"]) {
+  for (const list of NEGOTIATION ? [] : ["listPrompts"]) {
     const answer = await client[list]().then(shown, (error) => error.code ?? error.message);
     check(answer === -32601 || String(answer).includes("does not support"), `${list} is answered: ${answer}`);
   }
+
+  // Artifacts are resources.
+  const large = await call("execute_code", { code: `return "large ".repeat(10_000)` });
+  const { id } = large.structuredContent.artifact;
+  const { resources } = await client.listResources();
+  check(resources.length === 1 && resources[0].uri === `belljar://artifacts/${id}`, `other resources than the one artifact: ${shown(resources)}`);
+  const { contents } = await client.readResource({ uri: resources[0].uri });
+  check(contents[0].text === "large ".repeat(10_000), `an artifact is read as ${shown(contents).slice(0, 200)}`);
 
   return { revision: client.getNegotiatedProtocolVersion?.(), server: client.getServerVersion(), tools: names, searchText, ok, failure, refused, afterCancel };
 }

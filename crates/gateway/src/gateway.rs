@@ -11,8 +11,8 @@ use std::{
 use belljar_engine::Engine;
 use belljar_ledger::{Asker, Digest, Holder, LedgerError};
 use belljar_model::{
-    ByteSize, CallRecord, Effect, ErrorKind, LedgerLevel, Limits, LimitsPatch, MissingTool, Outcome, Recorded,
-    RunError, RunId, ToolPath,
+    ByteSize, CallRecord, Effect, ErrorKind, JsonText, LedgerLevel, Limits, LimitsPatch, MissingTool, Outcome,
+    Recorded, RunError, RunId, ToolPath, text_exceeds,
 };
 use belljar_recording::Remarks;
 use belljar_sandbox::{Program, Recording, ReplayError, Tools};
@@ -21,8 +21,10 @@ use futures::{FutureExt as _, future::BoxFuture};
 
 use crate::{
     Approvals, Teller, Toolbox,
+    artifacts::{self, ArtifactStore, PutAway, Shown},
     grant::{Grant, Planned, ScriptCalls},
     hosted::{HostedRun, Joined, untaken},
+    labels::Carrier,
     locks::RunLocks,
     media,
     plan::CallPlan,
@@ -44,6 +46,7 @@ pub struct Gateway {
     asker: Asker,
     profile: Option<Arc<str>>,
     holder: Option<Holder>,
+    shows_previews: bool,
     ceiling: Effect,
     level: Option<LedgerLevel>,
     approvals: Option<Approvals>,
@@ -82,6 +85,7 @@ impl Gateway {
             asker: Asker::default(),
             profile: None,
             holder: None,
+            shows_previews: false,
             ceiling: Effect::External,
             level: None,
             approvals: None,
@@ -154,6 +158,14 @@ impl Gateway {
         Self { follower: Some(follower), ..self.clone() }
     }
 
+    /// The same gateway for a model, who is shown a preview of a large value and of long logs. All
+    /// of it is an artifact of the gateway's holder then; without one, or without a place for
+    /// artifacts, nothing changes.
+    #[must_use]
+    pub fn with_previews(&self) -> Self {
+        Self { shows_previews: true, ..self.clone() }
+    }
+
     /// The same gateway with other limits.
     #[must_use]
     pub fn with_limits(&self, limits: Limits) -> Self {
@@ -171,8 +183,9 @@ impl Gateway {
     /// # Errors
     /// [`ReplayError`]: the first difference, or why nothing was replayed.
     pub async fn replay(&self, recording: &Recording) -> Result<Outcome, ReplayError> {
-        let mut outcome = self.engine.replay(recording, &self.limits).await?;
-        media::take_out(&mut outcome, &self.limits);
+        let ceiling = self.replay_ceiling();
+        let mut outcome = self.engine.replay(recording, &ceiling).await?;
+        media::take_out(&mut outcome, &ceiling);
         forget_missing(&mut outcome);
         Ok(outcome)
     }
@@ -183,8 +196,9 @@ impl Gateway {
     /// # Errors
     /// [`ReplayError`], when nothing was run.
     pub async fn rehearse(&self, source: &str, recording: &Recording) -> Result<Outcome, ReplayError> {
-        let mut outcome = self.engine.rehearse(source, recording, &self.limits).await?;
-        media::take_out(&mut outcome, &self.limits);
+        let ceiling = self.replay_ceiling();
+        let mut outcome = self.engine.rehearse(source, recording, &ceiling).await?;
+        media::take_out(&mut outcome, &ceiling);
         forget_missing(&mut outcome);
         Ok(outcome)
     }
@@ -235,6 +249,10 @@ impl Gateway {
                 return Outcome::refused(RunError::new(ErrorKind::Usage, fault.to_string()).with_hint(hint));
             }
         };
+        let limits = match self.previews().filter(|_| hosted.is_none()) {
+            Some(artifacts) => artifacts::roomier(limits, asked, &artifacts.settings),
+            None => limits,
+        };
         let cancelled = self.with_skills(cancelled).await;
         // Its program would not be there when it goes on.
         let can_rest = hosted.is_none();
@@ -248,11 +266,13 @@ impl Gateway {
             Ok(log) => log,
             Err(error) => return Outcome::refused(error),
         };
+        let artifacts = self.artifacts().is_some() && hosted.is_none();
         let grant = Grant::new(self.toolbox.clone(), &source, limits.timeout, caller, log.clone())
             .with_ceiling(self.ceiling)
             .with_caller(AsRules::new(self.asker.clone(), self.profile.clone()))
             // What a program hands its runs is its own.
             .with_holder(self.holder.clone().filter(|_| hosted.is_none()))
+            .with_artifacts(artifacts)
             .with_approvals(self.approvals, self.teller.clone());
         let grant = Arc::new(match &hosted {
             Some(hosted) => grant.with_servers(hosted.own.servers()),
@@ -262,7 +282,7 @@ impl Gateway {
         let rest_after = self.rest_after().filter(|_| can_rest);
         let max_recording = self.max_recording_of(&log);
         let keep = grant.has_keep();
-        let program = Program { max_recording, rest_after, keep, ..Program::new(source) };
+        let program = Program { max_recording, rest_after, keep, artifacts, ..Program::new(source) };
         let program = program.with_client(self.client.as_str());
         let keeps_media = hosted.is_some();
         let functions = hosted.as_ref().map(|hosted| hosted.functions.clone());
@@ -315,7 +335,10 @@ impl Gateway {
             .with_ceiling(self.ceiling)
             .with_caller(AsRules::new(self.asker.clone(), self.profile.clone()))
             .planning(planned.clone());
+        // The names are known, and nobody is asked.
+        let (artifacts, keep) = (self.toolbox.artifacts().is_some(), self.toolbox.keep().enabled);
         let program = Program::new(source).with_client(self.client.as_str()).only_planned();
+        let program = Program { artifacts, keep, ..program };
         let outcome = self.engine.run(program).limits(&self.limits).tools(Arc::new(grant)).await;
         let found = planned.lock().take();
         let ScriptCalls { calls, more, others } =
@@ -361,6 +384,24 @@ impl Gateway {
         }
     }
 
+    /// The artifacts of its runs, if they have any.
+    fn artifacts(&self) -> Option<&ArtifactStore> {
+        self.toolbox.artifacts().filter(|_| self.holder.is_some() && self.level != Some(LedgerLevel::Off))
+    }
+
+    /// The same, if their large values are shown as previews.
+    fn previews(&self) -> Option<&ArtifactStore> {
+        self.artifacts().filter(|_| self.shows_previews)
+    }
+
+    /// What a recording may ask for: it may be of a run whose value was put away.
+    fn replay_ceiling(&self) -> Limits {
+        match self.toolbox.artifacts() {
+            Some(artifacts) => artifacts::roomier(self.limits.clone(), &LimitsPatch::default(), &artifacts.settings),
+            None => self.limits.clone(),
+        }
+    }
+
     /// Whether a person at a command asks, as opposed to a model.
     fn is_command(&self) -> bool {
         self.origin == "run"
@@ -373,7 +414,7 @@ impl Gateway {
             profile: grant.who().profile().map(str::to_owned),
             ceiling: Some(grant.ceiling()),
             workspace: grant.holder().map(|holder| holder.workspace.to_string()),
-            labels: grant.carried_labels(),
+            labels: self.toolbox.carried(grant.who()),
             counts: grant.who().counts().used(),
             passed: grant.who().gates().all(),
             remarks: grant.remarks().all(),
@@ -417,8 +458,26 @@ impl Gateway {
         let Ran { log, grant, limits, asked, keeps_media, overfull, .. } = ran;
         let max_recording = self.max_recording_of(&log);
         log.judgements().note_in(&mut outcome);
-        if !keeps_media {
-            media::take_out(&mut outcome, &limits);
+        let put_away = self.previews().zip(grant.holder()).filter(|_| !keeps_media);
+        // A run that goes on has the limits that it began with.
+        let shown = match put_away {
+            Some(_) => Limits {
+                max_output: limits.max_output.min(self.limits.max_output),
+                max_logs: limits.max_logs.min(self.limits.max_logs),
+                max_log_lines: limits.max_log_lines.min(self.limits.max_log_lines),
+                ..limits
+            },
+            None => limits,
+        };
+        let logs = put_away.and_then(|_| artifacts::cut_logs(&mut outcome.logs, Shown::of(&shown)));
+        let carrier = Carrier { who: grant.who(), run: log.run() };
+        let is_large = |value: &JsonText| text_exceeds(value, shown.max_output.as_u64());
+        let stays_whole = put_away.is_some() && outcome.result.as_ref().is_ok_and(is_large);
+        if !(keeps_media || stays_whole) {
+            if let Some(of_run) = self.artifacts().zip(grant.holder()) {
+                artifacts::with_files(&mut outcome, &shown, of_run, (&self.toolbox, carrier)).await;
+            }
+            media::take_out(&mut outcome, &shown);
         }
         // What is left of the value may be too large: then a limit has ended the run.
         if has_ended_itself(&outcome) {
@@ -448,6 +507,10 @@ impl Gateway {
                 None
             }
         };
+        if let Some((artifacts, holder)) = put_away {
+            let labels = self.toolbox.carried(grant.who());
+            PutAway { artifacts, holder, run: log.run(), labels }.from(&mut outcome, logs).await;
+        }
         log.end(&self.toolbox, outcome.result.as_ref().err(), &outcome.usage, recording).await;
         self.toolbox.keep_observations(true).await;
         self.toolbox.keep_measures_now_and_then();

@@ -21,9 +21,11 @@ use serde_json::{Value, json};
 use crate::{
     Toolbox,
     approvals::{Approvals, Asking, Checked, Held, NotSent, Teller},
+    artifacts::Answering,
     counts::Turn,
     idempotency,
     keeps::RunKeeps,
+    labels::Carrier,
     locks::{ACQUIRE, LockError, RELEASE, RunLocks},
     measure::CountingCalls,
     plan::{self, CallPlan, Planning},
@@ -52,6 +54,8 @@ pub(crate) struct Grant {
     who: AsRules,
     /// Whose the things are that live between its runs; without, it has none.
     holder: Option<Holder>,
+    /// Whether it may ask for artifacts.
+    has_artifacts: bool,
     keeps: Option<RunKeeps>,
     /// Who can be asked about calls, if anybody.
     approvals: Option<Approvals>,
@@ -124,6 +128,7 @@ impl Grant {
             ceiling: Effect::External,
             who: AsRules::default(),
             holder: None,
+            has_artifacts: false,
             keeps: None,
             approvals: None,
             teller: None,
@@ -174,6 +179,11 @@ impl Grant {
         Self { who: who.of_run(self.log.run()), ..self }
     }
 
+    /// The same for a run that has artifacts, or has none.
+    pub(crate) fn with_artifacts(self, has_artifacts: bool) -> Self {
+        Self { has_artifacts, ..self }
+    }
+
     /// The same for this holder of what lives between runs.
     pub(crate) fn with_holder(self, holder: Option<Holder>) -> Self {
         let keeps = holder.as_ref().and_then(|holder| RunKeeps::of(&self.toolbox, &self.log, holder));
@@ -194,22 +204,6 @@ impl Grant {
     pub(crate) async fn write_kept(&self) {
         if let Some(keeps) = &self.keeps {
             keeps.write(&self.who).await.into_iter().for_each(|text| self.remarks.add(text));
-        }
-    }
-
-    /// The names of the labels that the run carries.
-    pub(crate) fn carried_labels(&self) -> Vec<String> {
-        match &self.keeps {
-            Some(keeps) => keeps.carried(&self.who),
-            None => self.toolbox.label_names(self.who.labels().now()).map(str::to_owned).collect(),
-        }
-    }
-
-    /// Gives the run the labels that it carried before it was put aside.
-    pub(crate) fn carries_again(&self, names: &[String]) {
-        self.who.labels().add(self.toolbox.labels_named(names.iter().map(String::as_str)));
-        if let Some(keeps) = &self.keeps {
-            keeps.brings_again(names);
         }
     }
 
@@ -433,7 +427,7 @@ impl Grant {
             }
             // Before the answer is handed to anybody.
             let remembered = toolbox.remember(&path, who.principal(), log.run()).await;
-            remembered.map_err(|withheld| CallError::new(withheld.to_string()))?;
+            remembered.map_err(|withheld| CallError::new(withheld.of_call()))?;
             if let Some(remark) = answer.as_ref().ok().and_then(|answer| unmarked::remark(&path, answer)) {
                 remarks.add(remark);
             }
@@ -583,6 +577,22 @@ impl Tools for Grant {
         async move {
             let answer = self.toolbox.search(&script_answers::question(query, limit)).await;
             JsonText::from_value(&script_answers::found(&answer))
+        }
+        .boxed()
+    }
+
+    fn artifacts(&self, question: String) -> BoxFuture<'_, Result<JsonText, NotAnswered>> {
+        async move {
+            let of_run = self.toolbox.artifacts().zip(self.holder.as_ref());
+            // A guest, or its process, may ask whatever its program has.
+            let Some((artifacts, holder)) = of_run.filter(|_| self.has_artifacts) else {
+                let hint = "return the value instead; belljar's owner can turn them on with [artifacts]";
+                return Err(NotAnswered::new("there are no artifacts in this run", hint));
+            };
+            self.log.is_live();
+            let carrier = Carrier { who: &self.who, run: self.log.run() };
+            let (toolbox, remarks) = (&*self.toolbox, &*self.remarks);
+            Answering { artifacts, toolbox, holder, carrier, remarks }.answer(question).await
         }
         .boxed()
     }

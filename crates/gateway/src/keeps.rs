@@ -23,7 +23,7 @@ use parking_lot::Mutex;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 
-use crate::{Toolbox, rules::AsRules, run_log::RunLog};
+use crate::{Toolbox, labels::Carrier, rules::AsRules, run_log::RunLog};
 
 /// Names that one warning has.
 const NAMED: usize = 5;
@@ -35,8 +35,6 @@ pub(crate) struct RunKeeps {
     holder: Holder,
     bounds: KeepBounds,
     noted: Mutex<Noted>,
-    /// The labels of values that were read, by name: the owner's rules may not have them any more.
-    brought: Mutex<BTreeSet<String>>,
 }
 
 /// What is to be written when the script has ended.
@@ -114,7 +112,6 @@ impl RunKeeps {
             holder: holder.clone(),
             bounds: KeepBounds { max_bytes, max_keys, age },
             noted: Mutex::default(),
-            brought: Mutex::default(),
         })
     }
 
@@ -201,33 +198,14 @@ impl RunKeeps {
     /// Gives the run the labels of what it reads. Must be done before it has it.
     async fn bring(&self, names: impl Iterator<Item = String>, who: &AsRules) -> Result<(), NotAnswered> {
         let names: BTreeSet<String> = names.collect();
-        if names.is_empty() {
-            return Ok(());
-        }
-        let labels = self.toolbox.labels_named(names.iter().map(String::as_str));
-        self.toolbox
-            .remember_labels(labels, who.principal(), self.log.run())
-            .await
-            .map_err(|withheld| NotAnswered::new(withheld.to_string(), "run it again later"))?;
-        self.brought.lock().extend(names);
-        who.labels().add(labels);
-        Ok(())
-    }
-
-    /// The labels of what the run had read before it was put aside.
-    pub(crate) fn brings_again(&self, names: &[String]) {
-        self.brought.lock().extend(names.iter().cloned());
-    }
-
-    /// The labels that the run carries, by name.
-    pub(crate) fn carried(&self, who: &AsRules) -> Vec<String> {
-        let mut names = self.brought.lock().clone();
-        names.extend(self.toolbox.label_names(who.labels().now()).map(str::to_owned));
-        names.into_iter().collect()
+        let names: Vec<String> = names.into_iter().collect();
+        let received = self.toolbox.receive(Carrier { who, run: self.log.run() }, &names).await;
+        received
+            .map_err(|withheld| NotAnswered::new(format!("the value is withheld: {withheld}"), "run it again later"))
     }
 
     fn author(&self, who: &AsRules) -> KeepAuthor {
-        KeepAuthor { holder: self.holder.clone(), run: self.log.run(), labels: self.carried(who) }
+        KeepAuthor { holder: self.holder.clone(), run: self.log.run(), labels: self.toolbox.carried(who) }
     }
 
     fn replaces(&self, version: Option<Option<i64>>) -> Replaces {

@@ -4,39 +4,56 @@
 //! its arguments. If principals carry labels too, the ledger has a mark before the script gets the
 //! answer, so that no later run with that knowledge lacks the label, in whichever process.
 
+use std::collections::BTreeSet;
+
 use belljar_ledger::{LedgerError, Mark};
 use belljar_model::{RunId, ToolPath};
 use belljar_policy::Labels;
 use parking_lot::Mutex;
 
-use crate::Toolbox;
+use crate::{Toolbox, rules::AsRules};
 
 /// The labels that one run carries.
 #[derive(Debug, Default)]
-pub(crate) struct RunLabels(Mutex<Labels>);
+pub(crate) struct RunLabels {
+    carried: Mutex<Labels>,
+    /// Labels of what lives between runs that these rules do not define. Nothing asks for them
+    /// here, and they are stored again with what the run leaves.
+    foreign: Mutex<BTreeSet<String>>,
+}
 
 impl RunLabels {
     pub(crate) fn now(&self) -> Labels {
-        *self.0.lock()
+        *self.carried.lock()
     }
 
     pub(crate) fn add(&self, labels: Labels) {
-        let mut carried = self.0.lock();
+        let mut carried = self.carried.lock();
         *carried = carried.and(labels);
     }
+}
+
+/// A run that carries labels.
+#[derive(Clone, Copy)]
+pub(crate) struct Carrier<'a> {
+    pub(crate) who: &'a AsRules,
+    pub(crate) run: RunId,
 }
 
 /// Why an answer is withheld if its label cannot be kept.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Withheld {
-    #[error(
-        "the call was made, and its answer is withheld: the owner's rules remember who has such answers, and there is no ledger to note it in"
-    )]
+    #[error("the owner's rules remember who has such answers, and there is no ledger to note it in")]
     NoLedger,
-    #[error(
-        "the call was made, and its answer is withheld: the owner's rules remember who has such answers, and that could not be kept: {0}"
-    )]
+    #[error("the owner's rules remember who has such answers, and that could not be kept: {0}")]
     Unkept(#[from] LedgerError),
+}
+
+impl Withheld {
+    /// What is said of a call.
+    pub(crate) fn of_call(&self) -> String {
+        format!("the call was made, and its answer is withheld: {self}")
+    }
 }
 
 impl Toolbox {
@@ -66,6 +83,39 @@ impl Toolbox {
     pub(crate) async fn remember_labels(&self, labels: Labels, principal: &str, run: RunId) -> Result<(), Withheld> {
         let Some(policy) = self.policy().filter(|policy| policy.memory().is_some()) else { return Ok(()) };
         let labels: Vec<String> = policy.label_names(labels).map(str::to_owned).collect();
+        self.mark(labels, principal, run).await
+    }
+
+    /// Lets a run carry the labels of something that lives between runs, from before it gets it.
+    ///
+    /// # Errors
+    /// The rules remember who has such things, and that cannot be kept.
+    pub(crate) async fn receive(&self, carrier: Carrier<'_>, names: &[String]) -> Result<(), Withheld> {
+        let Carrier { who, run } = carrier;
+        let policy = self.policy();
+        let is_known = |name: &&String| policy.is_some_and(|policy| policy.label(name).is_some());
+        let (known, foreign): (Vec<&String>, Vec<&String>) = names.iter().partition(is_known);
+        who.labels().foreign.lock().extend(foreign.into_iter().cloned());
+        let labels = self.labels_named(known.into_iter().map(String::as_str));
+        who.labels().add(labels);
+        self.remember_labels(labels, who.principal(), run).await
+    }
+
+    /// The names of all labels that a run carries, for what it leaves.
+    pub(crate) fn carried(&self, who: &AsRules) -> Vec<String> {
+        let mut names: BTreeSet<String> = self.label_names(who.labels().now()).map(str::to_owned).collect();
+        names.extend(who.labels().foreign.lock().iter().cloned());
+        names.into_iter().collect()
+    }
+
+    /// Lets a run that goes on carry what it carried before.
+    pub(crate) fn carry_on(&self, who: &AsRules, names: &[String]) {
+        who.labels().add(self.labels_named(names.iter().map(String::as_str)));
+        let is_foreign = |name: &&String| self.policy().is_none_or(|policy| policy.label(name).is_none());
+        who.labels().foreign.lock().extend(names.iter().filter(is_foreign).cloned());
+    }
+
+    async fn mark(&self, labels: Vec<String>, principal: &str, run: RunId) -> Result<(), Withheld> {
         if labels.is_empty() {
             return Ok(());
         }

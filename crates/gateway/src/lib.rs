@@ -9,6 +9,7 @@
 
 mod approvals;
 mod arguments;
+mod artifacts;
 mod checked;
 mod counts;
 mod figures;
@@ -52,6 +53,7 @@ mod unsettled;
 
 pub use approvals::{Approvals, Teller};
 pub use arguments::check_arguments;
+pub use artifacts::ArtifactStore;
 pub use belljar_ledger::{Asker, Holder};
 pub use gateway::{Execution, Gateway, ScriptPlan};
 pub use hosted::{

@@ -41,7 +41,7 @@ pub(crate) fn kept(
         Recorded::Whole(bytes) => bytes,
         Recorded::NotReplayable { reason } => return KeptRecording::NotReplayable { reason },
     };
-    match without(&bytes, max, ledger, &|path| places(rules, toolbox, path)) {
+    match without(&bytes, max, ledger, !rules.is_empty(), &|path| places(rules, toolbox, path)) {
         Ok(None) => KeptRecording::Whole(bytes),
         Ok(Some(redacted)) => KeptRecording::Redacted(redacted),
         Err(reason) => KeptRecording::NotReplayable { reason },
@@ -155,18 +155,21 @@ fn names_a_secret(schema: &Value) -> bool {
     false
 }
 
-/// The recording without these places, or `None` if it has none of them.
+/// The recording without these places, or `None` if it has none of them. Nobody knows what of an
+/// artifact came from such a place: `hides_artifacts` leaves out all that was asked of them.
 fn without(
     bytes: &[u8],
     max: ByteSize,
     ledger: &dyn Ledger,
+    hides_artifacts: bool,
     places: &dyn Fn(&ToolPath) -> Places,
 ) -> Result<Option<Vec<u8>>, String> {
-    let redacted = written(bytes, max, ledger, places, WhatIsKept::AsItIs)?;
+    let redacted = written(bytes, max, ledger, (hides_artifacts, places), WhatIsKept::AsItIs)?;
     match redacted {
         // What a script keeps may be made of what is left out.
         Some((_, HasKept(true))) => {
-            Ok(written(bytes, max, ledger, places, WhatIsKept::LeftOut)?.map(|(redacted, _)| redacted))
+            Ok(written(bytes, max, ledger, (hides_artifacts, places), WhatIsKept::LeftOut)?
+                .map(|(redacted, _)| redacted))
         }
         redacted => Ok(redacted.map(|(redacted, _)| redacted)),
     }
@@ -186,7 +189,7 @@ fn written(
     bytes: &[u8],
     max: ByteSize,
     ledger: &dyn Ledger,
-    places: &dyn Fn(&ToolPath) -> Places,
+    (hides_artifacts, places): (bool, &dyn Fn(&ToolPath) -> Places),
     kept_values: WhatIsKept,
 ) -> Result<Option<(Vec<u8>, HasKept)>, String> {
     let recording = Recording::read(bytes).map_err(|error| format!("it could not be redacted: {error}"))?;
@@ -201,6 +204,10 @@ fn written(
             Entry::Directory { namespace, listing } => {
                 let listing = listing.map(|listing| listing.properties().collect::<Vec<_>>().into_iter());
                 writer.directory(namespace, listing);
+            }
+            Entry::Catalog { question: Question::Artifacts(_), .. } if hides_artifacts => {
+                is_changed = true;
+                writer.catalog(Question::Artifacts(REDACTED), Err(REDACTED));
             }
             Entry::Catalog { question: question @ (Question::Keep(_) | Question::Artifacts(_)), answer } => {
                 has_kept = true;
@@ -467,6 +474,7 @@ mod tests {
             let mut writer = Writer::new(&start, max);
             writer.clock_entry(Clock::Wall, 5, 1);
             writer.call(0, "fs", "read", arguments, 7);
+            writer.catalog(Question::Artifacts(r#"{"get":"a"}"#), Ok(r#""1234""#));
             writer.clock_entry(Clock::Wall, 5, 2);
             let digests = Digests { result: [3; 32], logs: [4; 32], calls: [5; 32] };
             let bytes = writer.end(End { cause: Cause::Script, fuel: 9, digests }).expect("there is room");
@@ -474,9 +482,17 @@ mod tests {
             remarks.behind(bytes, max).expect("there is room")
         };
         let of_call = |_: &ToolPath| Places { arguments: places(&["/pin"]), ..Places::default() };
-        let redacted = |arguments: &str| without(&recorded(arguments), max, &ledger, &of_call).expect("it can be");
-        assert_eq!(redacted(r#"{"path":"a"}"#), None);
-        let redacted = redacted(r#"{"pin":1234}"#).expect("it is changed");
+        let redacted = |arguments: &str, hides: bool| {
+            without(&recorded(arguments), max, &ledger, hides, &of_call).expect("it can be")
+        };
+        assert_eq!(redacted(r#"{"path":"a"}"#, false), None);
+        let without_artifact = redacted(r#"{"path":"a"}"#, true).expect("it is changed");
+        let asked = Recording::read(without_artifact).expect("a recording").entries().find_map(|entry| match entry {
+            Entry::Catalog { question: Question::Artifacts(text), answer } => Some((text.to_owned(), answer.is_ok())),
+            _ => None,
+        });
+        assert_eq!(asked, Some((REDACTED.to_owned(), false)));
+        let redacted = redacted(r#"{"pin":1234}"#, false).expect("it is changed");
         let read = Recording::read(redacted).expect("a recording");
         assert_eq!(read.remarks().and_then(|remarks| remarks.hint).as_deref(), Some("a hint"));
         let end = read.end().expect("an end");
@@ -487,7 +503,7 @@ mod tests {
             Entry::Call { arguments, .. } => arguments.get(..17).unwrap_or_default().to_owned(),
             other => format!("{other:?}").chars().take(3).collect(),
         });
-        assert_eq!(entries.collect::<Vec<_>>(), ["clock 1", r#"{"pin":"[redacted"#, "clock 2", "End"]);
+        assert_eq!(entries.collect::<Vec<_>>(), ["clock 1", r#"{"pin":"[redacted"#, "Cat", "clock 2", "End"]);
     }
 
     #[test]
@@ -511,9 +527,9 @@ mod tests {
         let digests = Digests { result: [3; 32], logs: [4; 32], calls: [5; 32] };
         let bytes = writer.end(End { cause: Cause::Script, fuel: 9, digests }).expect("there is room");
         let nothing = |_: &ToolPath| Places::default();
-        assert_eq!(without(&bytes, max, &ledger, &nothing), Ok(None), "of itself it is kept");
+        assert_eq!(without(&bytes, max, &ledger, false, &nothing), Ok(None), "of itself it is kept");
         let of_call = |_: &ToolPath| Places { arguments: places(&["/pin"]), ..Places::default() };
-        let redacted = without(&bytes, max, &ledger, &of_call).expect("it can be").expect("it is changed");
+        let redacted = without(&bytes, max, &ledger, false, &of_call).expect("it can be").expect("it is changed");
         assert!(!String::from_utf8_lossy(&redacted).contains("1234"));
         let read = Recording::read(redacted).expect("a recording");
         let kept = read.entries().filter(|entry| matches!(entry, Entry::Catalog { question: Question::Keep(_), .. }));

@@ -9,7 +9,7 @@
 use std::fmt::Write as _;
 
 use belljar_model::{
-    LogLevel, Outcome, RunError,
+    ByteSize, KeptOf, KeptPart, LogLevel, Outcome, RunError,
     display::{block, json, line},
 };
 
@@ -25,6 +25,9 @@ pub fn report(outcome: &Outcome) -> String {
         Ok(value) => text.push_str(&shown(value.as_str())),
         Err(error) => describe(error, &mut text),
     }
+    for part in outcome.kept.iter().filter(|part| part.of != KeptOf::Logs) {
+        let _ = write!(text, "\n{}", kept(part));
+    }
     if !outcome.logs.is_empty() {
         text.push_str("\n\nlogs:");
         for entry in &outcome.logs {
@@ -34,6 +37,9 @@ pub fn report(outcome: &Outcome) -> String {
             };
             let _ = write!(text, "\n{INDENT}{level}{}", block(&entry.text, "    "));
         }
+    }
+    for part in outcome.kept.iter().filter(|part| part.of == KeptOf::Logs) {
+        let _ = write!(text, "\n{}", kept(part));
     }
     // A failed script may already have changed something, and its author must see what.
     if !outcome.is_ok() && !outcome.calls.is_empty() {
@@ -65,6 +71,30 @@ pub fn report(outcome: &Outcome) -> String {
         let _ = write!(text, "\n\nrun: {run}");
     }
     text
+}
+
+/// What became of a part that is not shown, and how to read on.
+fn kept(part: &KeptPart) -> String {
+    let KeptPart { of, id, bytes, not_kept } = part;
+    let size = ByteSize::b(*bytes).display().iec().to_string();
+    match (of, id, not_kept) {
+        (KeptOf::Value, Some(id), _) => format!(
+            "preview of {size}: in a later script, await artifacts.get(\"{id}\") is all of it, and artifacts.search(\"words\", {{ in: \"{id}\" }}) finds passages"
+        ),
+        (KeptOf::Logs, Some(id), _) => {
+            format!("all logs, {size}: artifacts.search(\"words\", {{ in: \"{id}\" }}), artifacts.text(\"{id}\")")
+        }
+        (KeptOf::Media(number), Some(id), _) => {
+            format!("{number}: artifacts.get(\"{id}\") is its handle, which shows it again when a script returns it")
+        }
+        (KeptOf::Value, None, reason) => format!(
+            "preview of {size}, which was not kept: {}",
+            line(reason.as_deref().unwrap_or("there is no reason"))
+        ),
+        (_, None, reason) => {
+            format!("{of}, {size}, was not kept: {}", line(reason.as_deref().unwrap_or("there is no reason")))
+        }
+    }
 }
 
 /// Whether the run's failure contains this error of a call as a whole: after the name of its class,

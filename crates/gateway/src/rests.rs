@@ -132,12 +132,12 @@ impl Drop for Waiting<'_> {
 pub(crate) struct Terms {
     pub(crate) profile: Option<String>,
     pub(crate) ceiling: Option<Effect>,
+    /// The labels that it carries. Those of what it read between runs are not in its recording.
+    #[serde(default)]
+    pub(crate) labels: Vec<String>,
     /// The workspace whose things it has, if it has any.
     #[serde(default)]
     pub(crate) workspace: Option<String>,
-    /// The labels that it carried.
-    #[serde(default)]
-    pub(crate) labels: Vec<String>,
     /// How much the ledger keeps of it, by its name.
     pub(crate) level: Option<String>,
     /// The rules' verdicts on its calls.

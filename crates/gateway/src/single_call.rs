@@ -259,7 +259,7 @@ impl Toolbox {
         self.keep_measures_now_and_then();
         // Before anybody gets the answer.
         let remembered = self.remember(path, who.principal(), log.run()).await;
-        remembered.map_err(|withheld| RunError::new(ErrorKind::Tool, withheld.to_string()))?;
+        remembered.map_err(|withheld| RunError::new(ErrorKind::Tool, withheld.of_call()))?;
         let answer = answer.and_then(|text| text.to_value().map_err(|error| CallError::Malformed(error.into())));
         answer.map_err(|fault| failed(&fault))
     }

@@ -26,6 +26,7 @@ use tokio::{
 use crate::{
     approvals::Waiting,
     arguments::{CheckWorkers, Checks},
+    artifacts::ArtifactStore,
     checked::LARGE_TREES,
     last_kept::LastKept,
     locks::ServerLock,
@@ -60,6 +61,8 @@ pub struct Toolbox {
     waiting: Arc<Waiting>,
     last_kept: LastKept,
     filters: ResultFilters,
+    /// Where the artifacts of runs are kept.
+    artifacts: Option<ArtifactStore>,
     /// The owner's scripts with names, which are the tools of the last server.
     skills: Option<Arc<Skills>>,
     /// How much scripts may keep for later runs.
@@ -152,6 +155,7 @@ impl Toolbox {
             waiting: Arc::default(),
             last_kept: LastKept::default(),
             filters,
+            artifacts: None,
             skills: None,
             keep: KeepSettings::default(),
         }
@@ -348,6 +352,18 @@ impl Toolbox {
     pub fn with_ledger(mut self, ledger: RunLedger) -> Self {
         self.told = Arc::new(Told::with(ledger));
         self
+    }
+
+    /// Keeps artifacts here.
+    #[must_use]
+    pub fn with_artifacts(mut self, artifacts: ArtifactStore) -> Self {
+        self.artifacts = Some(artifacts);
+        self
+    }
+
+    /// Where artifacts are kept, if they are.
+    pub fn artifacts(&self) -> Option<&ArtifactStore> {
+        self.artifacts.as_ref()
     }
 
     /// The events of runs from now on. A slow listener loses some, and is told how many.

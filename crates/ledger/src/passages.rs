@@ -316,7 +316,7 @@ mod tests {
         let rows = (0..20).map(record).collect::<Vec<_>>().join(", ");
         let found = of(ArtifactKind::Value, &format!(r#"{{"rows~/":[{rows}],"ok":true}}"#));
         assert_eq!(found.len(), 21);
-        assert_eq!(found[7], (format!("/rows~0~1/7"), record(7)));
+        assert_eq!(found[7], ("/rows~0~1/7".to_owned(), record(7)));
         assert_eq!(found[20], pair("/ok", r#""ok":true"#));
     }
 

@@ -88,7 +88,7 @@ pub fn file_handle(id: ArtifactId, mime: Option<&str>, bytes: u64) -> Value {
 
 /// The block of MCP for a file that is kept as an artifact.
 pub fn file_block(id: ArtifactId, mime: Option<&str>, bytes: &[u8]) -> Value {
-    let data = STANDARD.encode(bytes);
+    let data = base64(bytes);
     match kind_of(mime) {
         "resource" => {
             let mut resource = serde_json::json!({ "uri": artifact_uri(id), "blob": data });
@@ -99,6 +99,11 @@ pub fn file_block(id: ArtifactId, mime: Option<&str>, bytes: &[u8]) -> Value {
         }
         kind => serde_json::json!({ "type": kind, "data": data, "mimeType": mime }),
     }
+}
+
+/// Bytes as base64, as MCP has them.
+pub fn base64(bytes: &[u8]) -> String {
+    STANDARD.encode(bytes)
 }
 
 /// The address of an artifact as a resource of MCP.

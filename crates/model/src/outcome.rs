@@ -15,8 +15,8 @@ pub struct Outcome {
     /// Images, sounds and embedded files that were taken out of the value. Not part of the JSON:
     /// they are shown as blocks where that is possible.
     pub media: Vec<Media>,
-    /// What became of parts that are too large to be shown: their places show a preview, or say that
-    /// they are cut.
+    /// What became of parts that are too large to be shown: their places show a preview, or say
+    /// that they are cut.
     pub kept: Vec<KeptPart>,
     /// The script's logs, also when it failed.
     pub logs: Vec<LogEntry>,

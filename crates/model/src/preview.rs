@@ -246,7 +246,7 @@ fn thousands(number: usize) -> String {
     let digits = number.to_string();
     let mut shown = String::new();
     for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place) % 3 == 0 {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
             shown.push(',');
         }
         shown.push(digit);
@@ -273,6 +273,11 @@ mod tests {
                 self.0 ^= self.0 << 25;
                 self.0 ^= self.0 >> 27;
                 (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33) % end
+            }
+
+            pub(super) fn one_of<T: Clone>(&mut self, all: &[T]) -> T {
+                let at = self.below(all.len() as u64);
+                all[usize::try_from(at).unwrap()].clone()
             }
         }
     }
@@ -381,7 +386,7 @@ mod tests {
     fn value(random: &mut Random, depth: u64) -> Value {
         match random.below(if depth > 9 { 4 } else { 8 }) {
             0 => json!(random.below(1 << 30)),
-            1 => [json!(null), json!(true), json!(false), json!(-0.25)][random.below(4) as usize].clone(),
+            1 => random.one_of(&[json!(null), json!(true), json!(false), json!(-0.25)]),
             2 | 3 => text(random).into(),
             4 | 5 => (0..random.below(6)).map(|_| value(random, depth + 1)).collect(),
             _ => {
@@ -396,6 +401,6 @@ mod tests {
         const CHARACTERS: [char; 12] =
             ['a', 'Z', '0', ' ', '"', '\\', '\n', '\0', '\u{7f}', '\u{e9}', '\u{2026}', '\u{1f600}'];
         let length = if random.below(10) == 0 { 500 } else { 12 };
-        (0..random.below(length)).map(|_| CHARACTERS[random.below(12) as usize]).collect()
+        (0..random.below(length)).map(|_| random.one_of(&CHARACTERS)).collect()
     }
 }

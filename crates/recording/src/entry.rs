@@ -116,7 +116,8 @@ pub enum Question<'a> {
     /// What is known of the script's calls before it runs: JSON, as the guest has found them. The
     /// answer is JSON too.
     Plan(&'a str),
-    /// A question of `artifacts`, as JSON. The answer is JSON, and so is the reason for none.
+    /// A question of `artifacts`, as JSON. The answer is JSON, and so is the reason for having
+    /// none.
     Artifacts(&'a str),
     /// The same of `keep`.
     Keep(&'a str),

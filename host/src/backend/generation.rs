@@ -9,6 +9,7 @@ use tokio::sync::watch;
 use super::instructions::instructions;
 use crate::{
     approvals::Asking,
+    artifacts::KeptArtifacts,
     daemon,
     setup::{Loaded, Setup},
 };
@@ -21,6 +22,8 @@ pub(super) struct Generation {
     pub(super) setup: Arc<Setup>,
     /// How clients of the MCP server are asked about calls.
     pub(super) asking: Asking,
+    /// The artifacts that clients of the MCP server can read.
+    pub(super) artifacts: Option<KeptArtifacts>,
     /// What clients of the MCP server are told.
     pub(super) instructions: Arc<str>,
     /// The digest of the configuration and the version.
@@ -33,6 +36,7 @@ impl Generation {
     /// released when nobody holds it any more.
     pub(super) fn new(loaded: Loaded, engine: Engine, profile: Option<&str>) -> (Self, watch::Sender<()>) {
         let (instructions, asking) = (instructions(&loaded).into(), Asking::of(&loaded));
+        let artifacts = KeptArtifacts::of(&loaded);
         let fingerprint = daemon::fingerprint(&loaded).into();
         let setup = Arc::new(Setup::to_stay(loaded));
         let gateway = setup.gateway_with(engine);
@@ -41,6 +45,6 @@ impl Generation {
             None => gateway,
         };
         let (in_use, _in_use) = watch::channel(());
-        (Self { gateway, setup, asking, instructions, fingerprint, _in_use }, in_use)
+        (Self { gateway, setup, asking, artifacts, instructions, fingerprint, _in_use }, in_use)
     }
 }

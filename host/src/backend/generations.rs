@@ -25,6 +25,7 @@ use super::{
 use crate::{
     approvals::Asking,
     arguments::ConfigArguments,
+    artifacts::KeptArtifacts,
     failure::Failure,
     setup::{self, Loaded},
 };
@@ -166,6 +167,10 @@ impl Backends for Generations {
 
     fn asking(&self) -> Asking {
         self.state().current.asking.clone()
+    }
+
+    fn artifacts(&self) -> Option<KeptArtifacts> {
+        self.state().current.artifacts.clone()
     }
 
     fn longest(&self) -> Duration {

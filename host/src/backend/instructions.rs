@@ -2,21 +2,43 @@
 //! the definitions do not say.
 
 use belljar_catalog::namespaces;
-use belljar_model::{Limits, ServerSpec};
+use belljar_model::{LedgerLevel, Limits, ServerSpec};
 
-use crate::setup::Loaded;
+use crate::{artifacts, setup::Loaded};
 
 /// Bytes of all servers' names. With more servers, a model has to search.
 const NAMES_BYTES: usize = 600;
 
+/// What a model is told of what is left of a run.
+const NOTHING_KEPT: &str = "Nothing is kept from one run to the next.";
+const ARTIFACTS: &str = "A value or logs that are too large to be shown come back as a preview with the id of an artifact: in later scripts \
+                         artifacts.get(id) is all of it, artifacts.search(words, { in: id }) finds passages, artifacts.text(id, { from, to }) \
+                         is a part; artifacts.save(name, value) keeps more, artifacts.list() names all.";
+const KEEP: &str = "What is assigned to a member of keep (keep.seen = ids) is there in later scripts.";
+const NOTHING_ELSE: &str = "Nothing else is kept from one run to the next.";
+
 /// The instructions of a server over the children of this configuration.
 pub(super) fn instructions(loaded: &Loaded) -> String {
-    let instructions = of_servers(&loaded.config.servers, &loaded.limits());
+    let mut limits = loaded.limits();
+    let artifacts = artifacts::settings(loaded);
+    if let Some(settings) = artifacts {
+        limits.max_output = limits.max_output.max(settings.max_artifact);
+    }
+    let has_keep = loaded.config.keep.enabled && loaded.config.ledger.level != LedgerLevel::Off;
+    let kept = kept(artifacts.is_some(), has_keep);
+    let instructions = of_servers(&loaded.config.servers, &limits, &kept);
     if loaded.policy.is_some() { with_rules(&instructions) } else { instructions }
 }
 
+/// What lives between runs.
+fn kept(has_artifacts: bool, has_keep: bool) -> String {
+    let parts = [has_artifacts.then_some(ARTIFACTS), has_keep.then_some(KEEP)];
+    let parts: Vec<&str> = parts.into_iter().flatten().collect();
+    if parts.is_empty() { NOTHING_KEPT.to_owned() } else { format!("{} {NOTHING_ELSE}", parts.join(" ")) }
+}
+
 /// The instructions of a server over these children.
-fn of_servers(servers: &[ServerSpec], limits: &Limits) -> String {
+fn of_servers(servers: &[ServerSpec], limits: &Limits, kept: &str) -> String {
     let seconds = limits.timeout.as_secs_f64();
     format!(
         "The tools of many MCP servers, called from code: find them with search_docs, then write one script for execute_code that \
@@ -25,8 +47,7 @@ fn of_servers(servers: &[ServerSpec], limits: &Limits) -> String {
          string, also one that is JSON, so JSON.parse it. Promise<unknown> is the tool's text, parsed already where that is JSON or a \
          Python literal, or an array of its content blocks where there is more than text (tools.raw(path, args) gives the whole \
          answer, annotations too). tools.parse(text) gives CSV as an array of objects whose values are strings (Number(row.total)), \
-         JSON lines as an array, a Python literal as data, front matter as an object of its keys and body. Nothing is kept from one \
-         run to the next. An image or file that a tool gave is shown if the script returns its content block, alone or in a value. A \
+         JSON lines as an array, a Python literal as data, front matter as an object of its keys and body. {kept} An image or file that a tool gave is shown if the script returns its content block, alone or in a value. A \
          tool that fails throws a ToolError (server, tool, message, content): catch it where the script can go on.",
         named(servers),
         limits.max_calls,
@@ -64,7 +85,7 @@ mod tests {
 
     fn of(names: &[String]) -> String {
         let server = |name: &String| ServerSpec::new(name.as_str(), Transport::BuiltIn("x".to_owned()));
-        of_servers(&names.iter().map(server).collect::<Vec<_>>(), &Limits::default())
+        of_servers(&names.iter().map(server).collect::<Vec<_>>(), &Limits::default(), &kept(true, true))
     }
 
     #[test]
@@ -76,7 +97,9 @@ mod tests {
             "console.log",
             "ToolError",
             "image",
-            "Nothing is kept",
+            "artifacts.get(id)",
+            "keep.seen",
+            "Nothing else is kept",
             "tools.raw(path, args)",
             "tools.parse(text)",
         ] {
@@ -87,5 +110,7 @@ mod tests {
         assert!(many.len() < few.len() + NAMES_BYTES + 40, "{} bytes", many.len());
         assert!(!few.contains("PolicyError") && with_rules(&few).contains("PolicyError"));
         assert!(of(&[]).contains("No server is configured."));
+        assert_eq!(kept(false, false), NOTHING_KEPT);
+        assert!(!kept(false, true).contains("artifacts") && !kept(true, false).contains("keep."));
     }
 }

@@ -104,6 +104,9 @@ impl Local {
         if !(matches!(self.children, Children::Own) && asked.origin == Origin::Daemon) {
             gateway = gateway.with_origin(asked.origin.as_str()).with_approvals(self.approvals(&asked, &work));
         }
+        if asked.origin == Origin::Serve {
+            gateway = gateway.with_previews();
+        }
         if let Some(follower) = meanwhile.follower {
             gateway = gateway.with_follower(follower);
         }

@@ -8,7 +8,9 @@ use belljar_upstream::{AskClient, ClientAbilities};
 use futures::future::BoxFuture;
 use serde_json::value::RawValue;
 
-use crate::{approvals::Asking, envelope::Isolation, failure::Failure, render::progress::Progress};
+use crate::{
+    approvals::Asking, artifacts::KeptArtifacts, envelope::Isolation, failure::Failure, render::progress::Progress,
+};
 
 /// Completes when nobody waits for the answer any more.
 pub(crate) type Cancelled<'a> = BoxFuture<'a, ()>;
@@ -69,6 +71,9 @@ pub(crate) trait Backends: Send + Sync {
 
     /// How clients are asked about calls.
     fn asking(&self) -> Asking;
+
+    /// The artifacts that clients can read, if there are any.
+    fn artifacts(&self) -> Option<KeptArtifacts>;
 
     /// How long a run may take.
     fn longest(&self) -> Duration;

@@ -17,6 +17,7 @@ use super::{
 use crate::{
     approvals::Asking,
     arguments::ConfigArguments,
+    artifacts::KeptArtifacts,
     daemon::{self, Place},
     envelope::Isolation,
     failure::Failure,
@@ -94,6 +95,7 @@ pub(crate) struct RemoteEachTime {
     config: ConfigArguments,
     instructions: Arc<str>,
     asking: Asking,
+    artifacts: Option<KeptArtifacts>,
     longest: Duration,
 }
 
@@ -102,7 +104,13 @@ impl RemoteEachTime {
     /// this process runs.
     pub(crate) fn new(config: ConfigArguments, loaded: &Loaded) -> Self {
         let longest = loaded.limits().timeout;
-        Self { config, instructions: instructions(loaded).into(), asking: Asking::of(loaded), longest }
+        Self {
+            config,
+            instructions: instructions(loaded).into(),
+            asking: Asking::of(loaded),
+            artifacts: KeptArtifacts::of(loaded),
+            longest,
+        }
     }
 }
 
@@ -126,6 +134,10 @@ impl Backends for RemoteEachTime {
 
     fn asking(&self) -> Asking {
         self.asking.clone()
+    }
+
+    fn artifacts(&self) -> Option<KeptArtifacts> {
+        self.artifacts.clone()
     }
 
     fn longest(&self) -> Duration {

@@ -157,7 +157,6 @@ struct Place {
     ledger: SqliteLedger,
     artifacts: SqliteArtifacts,
     holder: Holder,
-    max_bytes: ByteSize,
 }
 
 impl Place {
@@ -168,7 +167,7 @@ impl Place {
         let holder = Holder { principal, workspace: arguments.workspace.or_folder().into() };
         let ledger = setup::ledger_of(&config.ledger);
         let artifacts = ledger.artifacts(config.artifacts);
-        Ok(Self { ledger, artifacts, holder, max_bytes: config.artifacts.max_bytes })
+        Ok(Self { ledger, artifacts, holder })
     }
 
     /// The holders that are meant.

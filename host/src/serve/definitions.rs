@@ -86,7 +86,17 @@ fn execute_output() -> Value {
         "properties": {
             "ok": { "type": "boolean" },
             "run": { "type": "string" },
-            "value": { "description": "what the script returned" },
+            "value": { "description": "what the script returned, or a preview of artifact" },
+            "artifact": {
+                "type": "object",
+                "properties": {
+                    "id": { "type": "string" },
+                    "bytes": { "type": "integer" },
+                    "not_kept": { "type": "string" }
+                },
+                "required": ["bytes"]
+            },
+            "artifacts": { "type": "array" },
             "logs": {
                 "type": "array",
                 "items": {

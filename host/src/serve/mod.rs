@@ -7,10 +7,10 @@
 //! `wire` is the connection to the client and bounds what it may have in flight; `over_http` is
 //! another way to the same server, and `authorization` its authorization server. `definitions` is
 //! what a model reads about the tools, `answer` its result of a run, `progress` what a client hears
-//! of a long one, collected by `seen`. `workspace` is the workspace of a client. `client` passes on
-//! questions of children. `asking` decides who can be asked about calls, and how: `elicitation` by
-//! requests to the client, `rounds` in place of an answer, with the state that `request_state`
-//! seals.
+//! of a long one, collected by `seen`. `workspace` is the workspace of a client, `resources` what
+//! it reads of artifacts. `client` passes on questions of children. `asking` decides who can be
+//! asked about calls, and how: `elicitation` by requests to the client, `rounds` in place of an
+//! answer, with the state that `request_state` seals.
 
 mod answer;
 mod asking;
@@ -24,6 +24,7 @@ mod progress;
 mod request_state;
 mod requester;
 mod requests;
+mod resources;
 mod rounds;
 mod scopes;
 mod seen;

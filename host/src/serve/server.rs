@@ -16,8 +16,9 @@ use rmcp::{
     model::{
         CallToolRequestParams, CallToolResponse, CallToolResult, CancelTaskParams, CompleteRequestParams,
         CompleteResult, ErrorCode, GetTaskParams, GetTaskResult, Implementation, ListPromptsResult,
-        ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams, ServerCapabilities,
-        ServerConfig, SetLevelRequestMethod, SetLevelRequestParams, Tool, UpdateTaskParams,
+        ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+        ReadResourceRequestParams, ReadResourceResponse, ResourcesCapability, ServerCapabilities, ServerConfig,
+        SetLevelRequestMethod, SetLevelRequestParams, Tool, UpdateTaskParams,
     },
     service::{NotificationContext, RequestContext},
 };
@@ -73,6 +74,7 @@ impl Server {
 impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
         let mut capabilities = ServerCapabilities::builder().enable_tools().enable_tasks().build();
+        capabilities.resources = self.runs.backends.artifacts().map(|_| ResourcesCapability::default());
         capabilities.logging = self.runs.backends.is_heard_meanwhile().then(Default::default);
         let mut info = ServerConfig::new(capabilities);
         info.server_info = Implementation::new("belljar", env!("CARGO_PKG_VERSION"));
@@ -102,18 +104,26 @@ impl ServerHandler for Server {
 
     async fn list_resources(
         &self,
-        _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "resources are not supported", None))
+        self.runs.list_resources(request, &context).await
     }
 
     async fn list_resource_templates(
         &self,
         _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "resources are not supported", None))
+        self.runs.resource_templates(&context).await
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        self.runs.read_resource(&request.uri, &context).await.map(ReadResourceResponse::from)
     }
 
     async fn complete(

@@ -117,6 +117,9 @@ const NEXT: &str = r#"(import "belljar:sandbox/completions@0.1.0" "next" (func $
 const SEARCH: &str = r#"(import "belljar:sandbox/catalog@0.1.0" "search" (func $search (param i32 i32 i32 i32)))"#;
 const PLAN: &str = r#"(import "belljar:sandbox/catalog@0.1.0" "plan" (func $plan (param i32 i32 i32)))"#;
 
+const ARTIFACTS: &str =
+    r#"(import "belljar:sandbox/workspace@0.1.0" "artifacts" (func $artifacts (param i32 i32 i32)))"#;
+
 /// Does something for ever.
 fn forever(what: &str) -> String {
     format!("(loop $again {what} (br $again)) (unreachable)")
@@ -253,6 +256,13 @@ pub(crate) async fn whatever_a_component_does_without_end_a_limit_ends_it() {
             "asking about the calls of a script",
             PLAN.to_owned(),
             forever("(call $plan (i32.const 0) (i32.const 60000) (i32.const 2048))"),
+            ErrorKind::Fuel,
+            "fuel",
+        ),
+        (
+            "asking for artifacts",
+            ARTIFACTS.to_owned(),
+            forever("(call $artifacts (i32.const 0) (i32.const 1000) (i32.const 2048))"),
             ErrorKind::Fuel,
             "fuel",
         ),

@@ -111,11 +111,13 @@ impl Gateway {
         let who = AsRules::new(self.asker.clone(), terms.profile.as_deref().map(Arc::from));
         who.counts().go_on(&terms.counts);
         who.gates().go_on(&terms.passed);
+        self.toolbox.carry_on(&who, &terms.labels);
         let grant = Arc::new(
             Grant::new(self.toolbox.clone(), &start.source, start.limits.timeout, caller, log.clone())
                 .with_ceiling(ceiling)
                 .with_caller(who)
                 .with_holder(self.holder_of(&terms))
+                .with_artifacts(start.surroundings.artifacts)
                 .with_approvals(self.approvals, self.teller.clone())
                 .with_servers(start.servers.iter().map(|server| server.name.as_str()))
                 .going_on(),
@@ -123,7 +125,6 @@ impl Gateway {
         let (texts, told) = &terms.remarks;
         texts.iter().for_each(|text| grant.remarks().add(text.clone()));
         told.iter().for_each(|text| grant.remarks().tell(text.clone()));
-        grant.carries_again(&terms.labels);
         let ends = Ends(grant.locks());
         let going_on = GoingOn {
             client: self.client.clone(),

@@ -160,8 +160,8 @@ pub(super) fn open(folder: &Path) -> Result<Connection, LedgerError> {
                 &[SCHEMA, questions::TABLE, resting::TABLE, &from_5_to_6, kept::TABLE, artifacts::TABLES].concat(),
             ),
             Made::Earlier(version) => {
-                // From version 3 to 4: questions to the owner. From version 4 to 5: suspended runs. From
-                // version 6 to 7: kept values. From version 7 to 8: artifacts.
+                // From version 3 to 4: questions to the owner. From version 4 to 5: suspended runs.
+                // From version 6 to 7: kept values. From version 7 to 8: artifacts.
                 let steps = [
                     FROM_1_TO_2,
                     FROM_2_TO_3,

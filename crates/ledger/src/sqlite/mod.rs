@@ -4,11 +4,11 @@
 //! thread of a process that writes, `keep.rs` forgets, `beside.rs` is a second connection for what
 //! the owner's rules ask: `counts.rs` counts calls, `labels.rs` knows what principals carry,
 //! `pins.rs` how tools were described, `passed.rs` which calls succeeded that others wait for.
-//! `write.rs`, `read.rs`, `questions.rs` and `resting.rs` have the statements, `measured.rs`
-//! those of what is measured of servers, `artifacts/` is what runs leave for later ones, `columns.rs` what the numbers in the file stand for, and
-//! `live.rs` tells the runs of a process that lives from those of one that is gone. `points.rs` is
-//! for tests. `kept.rs` has the values that live on between runs, behind a connection of their own:
-//! a large one makes no rule wait.
+//! `write.rs`, `read.rs`, `questions.rs` and `resting.rs` have the statements, `measured.rs` those
+//! of what is measured of servers, `artifacts/` is what runs leave for later ones, `columns.rs`
+//! what the numbers in the file stand for, and `live.rs` tells the runs of a process that lives
+//! from those of one that is gone. `points.rs` is for tests. `kept.rs` has the values that live on
+//! between runs, behind a connection of their own: a large one makes no rule wait.
 
 mod artifacts;
 mod beside;

@@ -311,7 +311,9 @@ async fn a_ledger_of_version_1_is_brought_up_to_date_and_nothing_in_it_is_lost()
         ALTER TABLE runs DROP COLUMN client; ALTER TABLE runs DROP COLUMN effects;
         CREATE INDEX runs_by_start ON runs(started_ms); ALTER TABLE calls DROP COLUMN verdict;
         ALTER TABLE calls DROP COLUMN rule; DROP TABLE questions; DROP TABLE resting;
-        DROP TABLE grants; DROP TABLE kept; ALTER TABLE calls DROP COLUMN may_repeat; PRAGMA user_version = 1;";
+        DROP TABLE grants; DROP TABLE kept; DROP TABLE artifact_holders;
+        DROP TABLE artifacts; DROP TABLE artifact_pieces; DROP TABLE artifact_passages; DROP TABLE artifact_pages;
+        ALTER TABLE calls DROP COLUMN may_repeat; PRAGMA user_version = 1;";
     connection.execute_batch(back).expect("changed");
     drop(connection);
     // The first reader migrates it too.

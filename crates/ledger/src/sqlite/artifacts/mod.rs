@@ -3,8 +3,8 @@
 //! `tables.rs` has the tables and what their numbers stand for. All that writes is done by the
 //! ledger's one thread (`upkeep.rs`), in steps of some milliseconds between which the entries of
 //! runs are kept: `store.rs` stores a content piece by piece, `index.rs` makes it searchable
-//! afterwards, and `sweep.rs` removes what is no longer there for anybody. `read.rs` and `search.rs`
-//! read, on connections of their own.
+//! afterwards, and `sweep.rs` removes what is no longer there for anybody. `read.rs` and
+//! `search.rs` read, on connections of their own.
 
 mod index;
 mod read;

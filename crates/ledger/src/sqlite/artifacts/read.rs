@@ -31,6 +31,9 @@ const USE: Duration = Duration::from_secs(3600);
 const COLUMNS: &str =
     "SELECT id, name, kind, mime, bytes, run, labels, at_ms, used_ms, unsearched, number FROM artifacts";
 
+/// A part of an artifact's content, and the artifact's number if its use is to be noted.
+pub(super) type Part = (Vec<u8>, Option<i64>);
+
 /// The file, opened for reading.
 pub(super) struct Reader {
     pub(super) connection: Connection,
@@ -98,13 +101,13 @@ impl Reader {
         read().map_err(|error| self.failed(&error))
     }
 
-    /// A part of an artifact's content, and its number if its use is to be noted.
+    /// A part of an artifact's content.
     pub(super) fn read(
         &self,
         whose: &Holder,
         id: ArtifactId,
         range: Range<u64>,
-    ) -> Result<Option<(Vec<u8>, Option<i64>)>, ArtifactError> {
+    ) -> Result<Option<Part>, ArtifactError> {
         let read = || {
             // All pieces must be those of one moment.
             let moment = self.connection.unchecked_transaction()?;

@@ -53,10 +53,10 @@ impl Storing {
             let content = self.artifact.content.bytes();
             let end = self.written.saturating_add(AT_ONCE).min(content.len());
             let mut insert = transaction.prepare_cached("INSERT INTO artifact_pieces(id, data) VALUES (?1, ?2)")?;
-            let mut place = i64::try_from(self.written / PIECE).unwrap_or(i64::MAX);
-            for piece in content.get(self.written..end).unwrap_or_default().chunks(PIECE) {
-                insert.execute(params![ids(row.number).start.saturating_add(place), piece])?;
-                place += 1;
+            let first = ids(row.number).start.saturating_add(i64::try_from(self.written / PIECE).unwrap_or(i64::MAX));
+            let pieces = content.get(self.written..end).unwrap_or_default().chunks(PIECE);
+            for (id, piece) in (first..).zip(pieces) {
+                insert.execute(params![id, piece])?;
             }
             let stored = if end == content.len() { Some(self.end(transaction, row)?) } else { None };
             Ok((row, end, stored))

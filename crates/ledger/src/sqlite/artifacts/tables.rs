@@ -9,8 +9,8 @@ use crate::{holder::Holder, passages::Form};
 /// [`State`], and `passages` counts those that are indexed. The ids of its pieces and passages are
 /// its number and their own, as [`ids`] has it. Each holder has two indexes of their own, so that a
 /// search neither costs nor tells anything of what others have: they are made when something is
-/// first indexed, and go with the holder's last artifact. `artifact_pages` has the pages of the file
-/// that all this takes.
+/// first indexed, and go with the holder's last artifact. `artifact_pages` has the pages of the
+/// file that all this takes: twelve while it is empty.
 pub(in crate::sqlite) const TABLES: &str = "
 CREATE TABLE artifact_holders(
     id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -56,7 +56,7 @@ CREATE TABLE artifact_pages(
     id INTEGER PRIMARY KEY,
     pages INTEGER NOT NULL
 ) STRICT;
-INSERT INTO artifact_pages(id, pages) VALUES (1, 0);
+INSERT INTO artifact_pages(id, pages) VALUES (1, 12);
 ";
 
 /// Bytes of a piece of content.
