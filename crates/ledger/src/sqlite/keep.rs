@@ -20,6 +20,9 @@ const AT_ONCE: u32 = 1000;
 /// The size of the file after cleaning, in percent of its limit, so that not every run has to clean
 /// up.
 const LEFT: u64 = 90;
+/// How often some unused pages are returned to the system while nothing else is written: 16 MiB in
+/// all, of which each MiB is a transaction of its own.
+const RETURNED: usize = 16;
 
 /// Forgets what is too old or too much, and returns how many runs that were. Marks runs whose
 /// process is gone as interrupted.
@@ -45,8 +48,12 @@ pub(super) fn tidy(
             }
         }
     }
-    // Unused pages are returned to the system.
-    vacuum(connection)?;
+    // Some unused pages are returned to the system; the others follow between the entries of runs.
+    for _ in 0..RETURNED {
+        if artifacts::return_pages(connection)? == 0 {
+            break;
+        }
+    }
     Ok(forgotten)
 }
 
@@ -81,7 +88,7 @@ pub(super) fn purge(connection: &mut Connection, what: &Purge) -> rusqlite::Resu
     // Their data stays in the log beside the file until that is restarted.
     begin_the_log_anew(connection)?;
     if (forgotten > 0 || some)
-        && let Err(error) = connection.execute_batch("VACUUM").and_then(|()| begin_the_log_anew(connection))
+        && let Err(error) = rewrite(connection)
     {
         // SQLite moves rows between pages, and the remains are only overwritten when the whole file
         // is rewritten.
@@ -90,6 +97,13 @@ pub(super) fn purge(connection: &mut Connection, what: &Purge) -> rusqlite::Resu
         );
     }
     Ok(forgotten)
+}
+
+fn rewrite(connection: &Connection) -> rusqlite::Result<()> {
+    let before = artifacts::used_pages(connection)?;
+    connection.execute_batch("VACUUM")?;
+    artifacts::rewritten(connection, before)?;
+    begin_the_log_anew(connection)
 }
 
 pub(super) fn begin_the_log_anew(connection: &Connection) -> rusqlite::Result<()> {

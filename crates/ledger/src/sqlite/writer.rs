@@ -558,8 +558,8 @@ impl Work {
         let (keep, settings) = (self.options.keep, self.artifacts.settings());
         let open = self.opened()?;
         let path = open.path();
-        if let Some(settings) = settings {
-            artifacts::expire(&open.connection, &settings).map_err(|error| LedgerError::of(&error, &path, PATIENCE))?;
+        if settings.is_some() {
+            artifacts::expire(&open.connection).map_err(|error| LedgerError::of(&error, &path, PATIENCE))?;
         }
         let purged = match what {
             Purge::Kept => keep::tidy(&mut open.connection, &path, &open.presence, &keep),
@@ -580,12 +580,13 @@ impl Work {
             if let Err(error) = tidied {
                 tracing::warn!("old runs could not be removed from the ledger: {error}");
             }
-            if let Some(settings) = self.artifacts.settings() {
-                if let Err(error) = artifacts::expire(&open.connection, &settings) {
-                    tracing::warn!("old artifacts could not be removed from the ledger: {error}");
-                }
-                self.artifacts.look_again();
+            if self.artifacts.settings().is_some()
+                && let Err(error) = artifacts::expire(&open.connection)
+            {
+                tracing::warn!("old artifacts could not be removed from the ledger: {error}");
             }
+            // What is left of the unused pages is returned between the entries of runs.
+            self.artifacts.look_again();
             if let Err(error) = open.presence.tidy() {
                 tracing::debug!("files that ended processes left beside the ledger could not be removed: {error}");
             }

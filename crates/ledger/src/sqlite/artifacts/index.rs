@@ -3,7 +3,7 @@
 //! Each step is one transaction, and says in the artifact's row how far it came: another process
 //! can go on from there, and two that do the same do not do it twice.
 
-use rusqlite::{Connection, OptionalExtension as _, Transaction, params};
+use rusqlite::{Connection, OptionalExtension as _, Transaction, config::DbConfig, params};
 
 use super::{
     super::columns::senseless,
@@ -22,6 +22,10 @@ const WORDS: &str = "content='', contentless_delete=1, tokenize='porter unicode6
 /// How parts of words are found. The index only knows which sequences of three characters there are
 /// somewhere: what is found is looked at again.
 const PARTS: &str = "content='', contentless_delete=1, detail=none, tokenize='trigram'";
+
+/// The tables of an index that grow, their keys, and the rows that are removed at a time: up to a
+/// MiB each.
+const TABLES: [(&str, &str, usize); 3] = [("data", "id", 256), ("idx", "segid, term", 4096), ("docsize", "id", 8192)];
 
 /// How far the index of an artifact is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,7 +93,9 @@ impl Indexing {
         }
         let mut end = self.done;
         if let Some(first) = self.passages.get(self.done) {
-            make(transaction, self.holder)?;
+            if !make(transaction, self.holder)? {
+                return Ok((Progress::More, self.done));
+            }
             let (words, parts) = index_names(self.holder);
             let id = |place: usize| ids(self.number).start.saturating_add(i64::try_from(place).unwrap_or(i64::MAX));
             let part = id(self.done);
@@ -135,28 +141,62 @@ impl Indexing {
     }
 }
 
-/// Makes a holder's indexes, if they are not there.
-fn make(transaction: &Transaction<'_>, holder: i64) -> rusqlite::Result<()> {
-    let made = transaction
-        .prepare_cached("SELECT 1 FROM artifact_holders WHERE id = ?1 AND is_indexed = 1")?
-        .exists(params![holder])?;
-    if made {
-        return Ok(());
+/// Makes a holder's indexes, if they are not there. Returns whether they are: earlier ones are
+/// removed first, some of them in this transaction.
+fn make(transaction: &Transaction<'_>, holder: i64) -> rusqlite::Result<bool> {
+    let state: Option<i64> = transaction
+        .prepare_cached("SELECT is_indexed FROM artifact_holders WHERE id = ?1")?
+        .query_row(params![holder], |row| row.get(0))
+        .optional()?;
+    match state {
+        Some(1) => return Ok(true),
+        Some(2) if !unmake(transaction, holder)? => return Ok(false),
+        _ => {}
     }
     let (words, parts) = index_names(holder);
     transaction.execute_batch(&format!(
         "CREATE VIRTUAL TABLE {words} USING fts5(text, {WORDS});
          CREATE VIRTUAL TABLE {parts} USING fts5(text, {PARTS});
          UPDATE artifact_holders SET is_indexed = 1 WHERE id = {holder};"
-    ))
+    ))?;
+    Ok(true)
 }
 
-/// Removes a holder's indexes.
-pub(super) fn unmake(transaction: &Transaction<'_>, holder: i64) -> rusqlite::Result<()> {
+/// Removes some of a holder's indexes, which nobody can use from then on. Returns whether they are
+/// gone: large ones take several transactions.
+pub(super) fn unmake(transaction: &Transaction<'_>, holder: i64) -> rusqlite::Result<bool> {
+    transaction.prepare_cached("UPDATE artifact_holders SET is_indexed = 2 WHERE id = ?1")?.execute(params![holder])?;
     let (words, parts) = index_names(holder);
+    for index in [&words, &parts] {
+        // The tables of an index are only written through it, but for this: it has no command that
+        // empties it in parts.
+        transaction.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, false)?;
+        let has_more = shorten(transaction, index);
+        transaction.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+        if has_more? {
+            return Ok(false);
+        }
+    }
     transaction.execute_batch(&format!(
         "DROP TABLE IF EXISTS {words};
          DROP TABLE IF EXISTS {parts};
          UPDATE artifact_holders SET is_indexed = 0 WHERE id = {holder};"
-    ))
+    ))?;
+    Ok(true)
+}
+
+/// Removes rows of an index's tables. Returns whether there may be more.
+fn shorten(transaction: &Transaction<'_>, index: &str) -> rusqlite::Result<bool> {
+    for (table, key, at_once) in TABLES {
+        let table = format!("{index}_{table}");
+        // A damaged file may not have it.
+        if !transaction.table_exists(None::<&str>, table.as_str())? {
+            continue;
+        }
+        let some = format!("DELETE FROM {table} WHERE ({key}) IN (SELECT {key} FROM {table} LIMIT {at_once})");
+        if transaction.execute(&some, [])? == at_once {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }

@@ -3,11 +3,12 @@
 //! `tables.rs` has the tables and what their numbers stand for. All that writes is done by the
 //! ledger's one thread (`upkeep.rs`), in steps of some milliseconds between which the entries of
 //! runs are kept: `store.rs` stores a content piece by piece, `index.rs` makes it searchable
-//! afterwards, and `sweep.rs` removes what is no longer there for anybody. `read.rs` and
-//! `search.rs` read, on connections of their own.
+//! afterwards, `sweep.rs` removes what is no longer there for anybody, and `room.rs` bounds what
+//! all principals have together. `read.rs` and `search.rs` read, on connections of their own.
 
 mod index;
 mod read;
+mod room;
 mod search;
 mod store;
 mod sweep;
@@ -33,8 +34,8 @@ use crate::{
 };
 use read::Reader;
 
-pub(super) use sweep::{expire, purge};
-pub(super) use tables::{TABLES, pages};
+pub(super) use sweep::{expire, purge, return_pages};
+pub(super) use tables::{TABLES, pages, rewritten, used_pages};
 pub(super) use upkeep::{Request, Upkeep, Waiting};
 
 /// The longest media type and the longest label, in bytes.

@@ -6,7 +6,10 @@ use belljar_model::{ArtifactId, ArtifactSettings};
 use rand::{TryRngCore as _, rngs::OsRng};
 use rusqlite::{Connection, Transaction, params};
 
-use super::tables::{IS_THERE, OVERHEAD, PIECE, State, columns, holder, ids, number_of_kind, step};
+use super::{
+    room, sweep,
+    tables::{IS_THERE, OVERHEAD, PIECE, State, columns, holder, ids, number_of_kind, step},
+};
 use crate::{
     artifacts::{Content, NewArtifact, Stored},
     holder::Holder,
@@ -29,6 +32,8 @@ pub(super) struct Storing {
     row: Option<Row>,
     /// Bytes that are written.
     written: usize,
+    /// Bytes of other artifacts that are to be removed from the file before, once that is known.
+    owed: Option<i64>,
 }
 
 #[derive(Clone, Copy)]
@@ -40,11 +45,14 @@ struct Row {
 
 impl Storing {
     pub(super) fn new(holder: Holder, artifact: NewArtifact, settings: ArtifactSettings) -> Self {
-        Self { holder, artifact, settings, row: None, written: 0 }
+        Self { holder, artifact, settings, row: None, written: 0, owed: None }
     }
 
     /// Does the next transaction. Returns what was stored if it was the last.
     pub(super) fn step(&mut self, connection: &mut Connection) -> rusqlite::Result<Option<Stored>> {
+        if self.row.is_none() && self.reclaims(connection)? {
+            return Ok(None);
+        }
         let (row, written, stored) = step(connection, |transaction| {
             let row = match self.row {
                 Some(row) => row,
@@ -73,6 +81,25 @@ impl Storing {
             .map(drop)
     }
 
+    /// If the file has more than it may, as much is removed from it as this adds, some at a time.
+    /// Returns whether it did that.
+    fn reclaims(&mut self, connection: &mut Connection) -> rusqlite::Result<bool> {
+        let owed = match self.owed {
+            Some(owed) => owed,
+            None if sweep::is_overdue(connection)? || room::is_over(connection, &self.settings)? => {
+                i64::try_from(self.artifact.content.bytes().len()).unwrap_or(i64::MAX).saturating_add(OVERHEAD)
+            }
+            None => 0,
+        };
+        self.owed = Some(owed);
+        if owed <= 0 {
+            return Ok(false);
+        }
+        let freed = room::reclaim(connection, &self.settings)?;
+        self.owed = Some(freed.map_or(0, |freed| owed.saturating_sub(freed)));
+        Ok(freed.is_some())
+    }
+
     fn begin(&self, transaction: &Transaction<'_>) -> rusqlite::Result<Row> {
         let holder = match holder(transaction, &self.holder)? {
             Some(holder) => holder,
@@ -90,8 +117,8 @@ impl Storing {
         let now = milliseconds(SystemTime::now());
         transaction
             .prepare_cached(
-                "INSERT INTO artifacts(id, holder, state, kind, bytes, mime, run, labels, at_ms, used_ms)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9)",
+                "INSERT INTO artifacts(id, holder, state, kind, bytes, mime, run, labels, at_ms, used_ms, days)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9, ?10)",
             )?
             .execute(params![
                 id.bits().cast_signed(),
@@ -103,6 +130,7 @@ impl Storing {
                 run.map(|run| run.bits().cast_signed()),
                 serde_json::Value::from(labels.as_slice()).to_string(),
                 now,
+                self.settings.days,
             ])?;
         Ok(Row { number: transaction.last_insert_rowid(), holder, id })
     }
@@ -141,8 +169,11 @@ impl Storing {
         let mut used = bytes.saturating_add(count.saturating_mul(OVERHEAD));
         let limit = i64::try_from(self.settings.max_bytes.as_u64()).unwrap_or(i64::MAX);
         let (mut evicted, mut evicted_bytes) = (0, 0_u64);
-        // Those of workspaces that are too many go in any case.
-        let mut remove = |found: Vec<(i64, i64)>, always: bool| -> rusqlite::Result<()> {
+        if count <= ARTIFACTS && used <= limit && workspaces <= WORKSPACES {
+            return Ok((evicted, evicted_bytes));
+        }
+        // Those of workspaces that are too many go in any case. Returns whether more are to go.
+        let mut remove = |found: Vec<(i64, i64)>, always: bool| -> rusqlite::Result<bool> {
             for (number, bytes) in found {
                 if !always && count <= ARTIFACTS && used <= limit {
                     break;
@@ -153,7 +184,7 @@ impl Storing {
                 evicted += 1;
                 evicted_bytes = evicted_bytes.saturating_add(bytes.max(0).cast_unsigned());
             }
-            Ok(())
+            Ok(count > ARTIFACTS || used > limit)
         };
         if workspaces > WORKSPACES {
             let oldest = format!(
@@ -165,11 +196,16 @@ impl Storing {
             let found = oldest.query_map(params![is_owner, principal, row.holder, workspaces - WORKSPACES], pair)?;
             remove(found.collect::<Result<_, _>>()?, true)?;
         }
-        let oldest =
-            format!("SELECT number, bytes FROM artifacts WHERE {theirs} AND number <> ?3 ORDER BY used_ms, number");
+        let oldest = format!(
+            "SELECT number, bytes FROM artifacts WHERE {theirs} AND number <> ?3 ORDER BY used_ms, number LIMIT 64"
+        );
         let mut oldest = transaction.prepare_cached(&oldest)?;
-        let found = oldest.query_map(params![is_owner, principal, row.number], pair)?;
-        remove(found.collect::<Result<_, _>>()?, false)?;
+        let mut goes_on = remove(Vec::new(), false)?;
+        while goes_on {
+            let found = oldest.query_map(params![is_owner, principal, row.number], pair)?;
+            let found = found.collect::<Result<Vec<_>, _>>()?;
+            goes_on = !found.is_empty() && remove(found, false)?;
+        }
         Ok((evicted, evicted_bytes))
     }
 }

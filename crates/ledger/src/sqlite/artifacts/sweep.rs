@@ -2,12 +2,11 @@
 
 use std::time::{Duration, SystemTime};
 
-use belljar_model::ArtifactSettings;
 use rusqlite::{Connection, OptionalExtension as _, Transaction, params, params_from_iter, types::Value};
 
 use super::{
     index::unmake,
-    tables::{IS_THERE, State, ids, index_names, step},
+    tables::{IN_STATE, IS_THERE, OVERHEAD, State, ids, index_names, step},
 };
 use crate::query::{Purge, milliseconds};
 
@@ -19,20 +18,24 @@ const PASSAGES: i64 = 64;
 const UNUSED: i64 = 1024;
 /// Pages that are returned to the system at a time.
 const SHRUNK: i64 = 256;
+/// Artifacts, and bytes of them, that may be gone and still in the file while more is stored.
+const UNSWEPT: i64 = 1000;
+const UNSWEPT_BYTES: f64 = if cfg!(test) { 1024.0 * 1024.0 } else { 64.0 * 1024.0 * 1024.0 };
+const DAY_MS: i64 = 24 * 3600 * 1000;
 /// How long something may be coming: afterwards its process is gone.
 const COMING: Duration = Duration::from_secs(3600);
 
-/// From now on, what was not used for too long is not there.
-pub(in crate::sqlite) fn expire(connection: &Connection, settings: &ArtifactSettings) -> rusqlite::Result<()> {
+/// From now on, what was not used for too long is not there: each for as long as the configuration
+/// has it that stored it.
+pub(in crate::sqlite) fn expire(connection: &Connection) -> rusqlite::Result<()> {
     let now = SystemTime::now();
-    let age = Duration::from_secs(u64::from(settings.days) * 24 * 3600);
-    let (oldest, begun) =
-        (now.checked_sub(age).map_or(0, milliseconds), now.checked_sub(COMING).map_or(0, milliseconds));
-    let expired = format!("UPDATE artifacts SET state = ?2, name = NULL WHERE {IS_THERE} AND used_ms < ?1");
-    connection.prepare_cached(&expired)?.execute(params![oldest, State::Gone.number()])?;
+    let begun = now.checked_sub(COMING).map_or(0, milliseconds);
+    let expired =
+        format!("UPDATE artifacts SET state = ?2, name = NULL WHERE {IS_THERE} AND used_ms < ?1 - days * {DAY_MS}");
+    connection.prepare_cached(&expired)?.execute(params![milliseconds(now), State::Gone.number()])?;
     connection
-        .prepare_cached("UPDATE artifacts SET state = ?2 WHERE state = ?3 AND at_ms < ?1")?
-        .execute(params![begun, State::Gone.number(), State::Coming.number()])
+        .prepare_cached(&format!("UPDATE artifacts SET state = ?2 WHERE {IN_STATE} AND at_ms < ?3"))?
+        .execute(params![State::Coming.number(), State::Gone.number(), begun])
         .map(drop)
 }
 
@@ -64,7 +67,7 @@ pub(in crate::sqlite) fn purge(connection: &mut Connection, what: &Purge) -> rus
         }
     }
     let mut holders = Vec::new();
-    while let Some(holder) = sweep(connection)? {
+    while let Some(Swept { holder, .. }) = sweep(connection)? {
         if holders.last() != Some(&holder) {
             holders.push(holder);
         }
@@ -93,33 +96,61 @@ fn optimise(connection: &mut Connection, holder: i64) -> rusqlite::Result<()> {
     })
 }
 
-/// Removes some of what is gone. Returns whose it was, or `None` if nothing is left to remove.
-pub(super) fn sweep(connection: &mut Connection) -> rusqlite::Result<Option<i64>> {
+/// What a step removed.
+pub(super) struct Swept {
+    holder: i64,
+    /// What the artifact counted, if nothing of it is left.
+    pub(super) freed: i64,
+}
+
+/// Whether so much is gone and still in the file that it is removed before more is stored.
+pub(super) fn is_overdue(connection: &Connection) -> rusqlite::Result<bool> {
+    let gone =
+        format!("SELECT count(*), total(bytes) FROM (SELECT bytes FROM artifacts WHERE {IN_STATE} LIMIT {UNSWEPT})");
+    let (count, bytes): (i64, f64) = connection
+        .prepare_cached(&gone)?
+        .query_row(params![State::Gone.number()], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(count >= UNSWEPT || bytes > UNSWEPT_BYTES)
+}
+
+/// Removes some of what is gone. Returns what that was, or `None` if nothing is left to remove.
+pub(super) fn sweep(connection: &mut Connection) -> rusqlite::Result<Option<Swept>> {
     let next = connection
-        .prepare_cached("SELECT number, holder FROM artifacts WHERE state = ?1 ORDER BY number LIMIT 1")?
-        .query_row(params![State::Gone.number()], |row| Ok((row.get(0)?, row.get(1)?)))
+        .prepare_cached(&format!(
+            "SELECT number, holder, bytes FROM artifacts WHERE {IN_STATE} ORDER BY number LIMIT 1"
+        ))?
+        .query_row(params![State::Gone.number()], |row| Ok((row.get(0)?, row.get(1)?, row.get::<_, i64>(2)?)))
         .optional()?;
-    let Some((number, holder)) = next else { return Ok(None) };
-    step(connection, |transaction| some(transaction, number, holder))?;
-    Ok(Some(holder))
+    let Some((number, holder, bytes)) = next else { return Ok(None) };
+    let is_removed = step(connection, |transaction| some(transaction, number, holder))?;
+    let freed = if is_removed { bytes.max(0).saturating_add(OVERHEAD) } else { 0 };
+    Ok(Some(Swept { holder, freed }))
+}
+
+/// Gives some unused pages back to the system. Returns how many there still are.
+pub(in crate::sqlite) fn return_pages(connection: &Connection) -> rusqlite::Result<i64> {
+    let mut vacuum = connection.prepare(&format!("PRAGMA incremental_vacuum({SHRUNK})"))?;
+    let mut freed = vacuum.query([])?;
+    while freed.next()?.is_some() {}
+    unused(connection)
+}
+
+fn unused(connection: &Connection) -> rusqlite::Result<i64> {
+    connection.pragma_query_value(None, "freelist_count", |row| row.get(0))
 }
 
 /// Returns some unused pages to the system, and whether there are more than are worth keeping.
 pub(super) fn shrink(connection: &Connection) -> rusqlite::Result<bool> {
-    let unused =
-        |connection: &Connection| connection.pragma_query_value(None, "freelist_count", |row| row.get::<_, i64>(0));
     let before = unused(connection)?;
     if before <= UNUSED {
         return Ok(false);
     }
-    let mut vacuum = connection.prepare(&format!("PRAGMA incremental_vacuum({SHRUNK})"))?;
-    let mut freed = vacuum.query([])?;
-    while freed.next()?.is_some() {}
     // Another process may hold the file: then the next that tidies up does it.
-    Ok(unused(connection)? < before)
+    Ok(return_pages(connection)? < before)
 }
 
-fn some(transaction: &Transaction<'_>, number: i64, holder: i64) -> rusqlite::Result<()> {
+/// Removes some of an artifact. Returns whether that was the last of it.
+fn some(transaction: &Transaction<'_>, number: i64, holder: i64) -> rusqlite::Result<bool> {
     let all = ids(number);
     let pieces = transaction
         .prepare_cached(
@@ -127,22 +158,24 @@ fn some(transaction: &Transaction<'_>, number: i64, holder: i64) -> rusqlite::Re
         )?
         .execute(params![all.start, all.end, PIECES])?;
     if pieces > 0 {
-        return Ok(());
+        return Ok(false);
     }
-    let is_indexed = transaction
+    let index: Option<i64> = transaction
         .prepare_cached("SELECT is_indexed FROM artifact_holders WHERE id = ?1")?
         .query_row(params![holder], |row| row.get(0))
         .optional()?;
-    let mut is_indexed = is_indexed == Some(1_i64);
-    if is_indexed {
-        // Without any artifact that is there, the whole index goes.
-        let others = transaction
-            .prepare_cached("SELECT 1 FROM artifacts WHERE holder = ?1 AND state <> ?2")?
-            .exists(params![holder, State::Gone.number()])?;
-        if !others {
-            unmake(transaction, holder)?;
-            is_indexed = false;
+    let mut is_indexed = index == Some(1);
+    // Without any artifact that is there, the whole index goes.
+    let goes = index == Some(2)
+        || is_indexed
+            && !transaction
+                .prepare_cached("SELECT 1 FROM artifacts WHERE holder = ?1 AND state <> ?2")?
+                .exists(params![holder, State::Gone.number()])?;
+    if goes {
+        if !unmake(transaction, holder)? {
+            return Ok(false);
         }
+        is_indexed = false;
     }
     let passages = transaction
         .prepare_cached("SELECT id, part FROM artifact_passages WHERE id >= ?1 AND id < ?2 ORDER BY id LIMIT ?3")?
@@ -166,5 +199,5 @@ fn some(transaction: &Transaction<'_>, number: i64, holder: i64) -> rusqlite::Re
             )?
             .execute(params![holder])?;
     }
-    Ok(())
+    Ok(passages.is_empty())
 }

@@ -6,11 +6,12 @@ use rusqlite::{Connection, OptionalExtension as _, Transaction, TransactionBehav
 use crate::{holder::Holder, passages::Form};
 
 /// The tables of artifacts. A row of `artifacts` is the entry of one; its `state` is one of
-/// [`State`], and `passages` counts those that are indexed. The ids of its pieces and passages are
-/// its number and their own, as [`ids`] has it. Each holder has two indexes of their own, so that a
-/// search neither costs nor tells anything of what others have: they are made when something is
-/// first indexed, and go with the holder's last artifact. `artifact_pages` has the pages of the
-/// file that all this takes: twelve while it is empty.
+/// [`State`], `days` is how long it is kept after its last use, and `passages` counts those that
+/// are indexed. The ids of its pieces and passages are its number and their own, as [`ids`] has it.
+/// Each holder has two indexes of their own, so that a search neither costs nor tells anything of
+/// what others have: they are made when something is first indexed, and go with the holder's last
+/// artifact: `is_indexed` is 1 while they are there, and 2 while they are being removed.
+/// `artifact_pages` has the pages of the file that all this takes: twelve while it is empty.
 pub(in crate::sqlite) const TABLES: &str = "
 CREATE TABLE artifact_holders(
     id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -33,6 +34,7 @@ CREATE TABLE artifacts(
     labels TEXT NOT NULL,
     at_ms INTEGER NOT NULL,
     used_ms INTEGER NOT NULL,
+    days INTEGER NOT NULL,
     passages INTEGER NOT NULL DEFAULT 0,
     unsearched INTEGER NOT NULL DEFAULT 0
 ) STRICT;
@@ -58,6 +60,9 @@ CREATE TABLE artifact_pages(
 ) STRICT;
 INSERT INTO artifact_pages(id, pages) VALUES (1, 12);
 ";
+
+/// Pages of the tables while they are empty.
+const EMPTY: i64 = 12;
 
 /// Bytes of a piece of content.
 pub(super) const PIECE: usize = 64 * 1024;
@@ -87,6 +92,10 @@ impl State {
 
 /// Whether a row of `artifacts` is there for its holder.
 pub(super) const IS_THERE: &str = "state IN (1, 2)";
+
+/// Artifacts of a state that most do not have. SQLite only uses their index if its condition is
+/// repeated.
+pub(super) const IN_STATE: &str = "state = ?1 AND state <> 2";
 
 /// The range of the ids of an artifact's pieces or passages.
 pub(super) fn ids(artifact: i64) -> std::ops::Range<i64> {
@@ -161,6 +170,20 @@ pub(super) fn step<T>(
     Ok(done)
 }
 
+/// Corrects the count of pages after the file was rewritten, which has fewer than `before` now.
+pub(in crate::sqlite) fn rewritten(connection: &Connection, before: i64) -> rusqlite::Result<()> {
+    let none_left = !connection.prepare("SELECT 1 FROM artifacts")?.exists([])?;
+    let counted = pages(connection)?;
+    let pages = if none_left {
+        EMPTY
+    } else {
+        // Whose the pages were that it saved is unknown: each has its share.
+        let share = i128::from(counted) * i128::from(used_pages(connection)?) / i128::from(before.max(1));
+        i64::try_from(share).unwrap_or(counted)
+    };
+    connection.execute("UPDATE artifact_pages SET pages = ?1 WHERE id = 1", params![pages]).map(drop)
+}
+
 /// Pages of the file that artifacts take.
 pub(in crate::sqlite) fn pages(connection: &Connection) -> rusqlite::Result<i64> {
     let pages =
@@ -168,7 +191,11 @@ pub(in crate::sqlite) fn pages(connection: &Connection) -> rusqlite::Result<i64>
     Ok(pages.unwrap_or_default())
 }
 
-fn used_pages(connection: &Connection) -> rusqlite::Result<i64> {
+/// Pages of the file that are in use, but for those in which SQLite notes where the others belong:
+/// their number is that of all pages, also when the file shrinks.
+pub(in crate::sqlite) fn used_pages(connection: &Connection) -> rusqlite::Result<i64> {
     let number = |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
-    Ok(number("page_count")?.saturating_sub(number("freelist_count")?))
+    let (all, each) = (number("page_count")?, number("page_size")? / 5 + 1);
+    let notes = if all < 2 { 0 } else { (all - 2) / each + 1 };
+    Ok(all.saturating_sub(number("freelist_count")?).saturating_sub(notes))
 }

@@ -358,6 +358,93 @@ async fn what_is_not_used_for_a_week_is_removed_with_all_its_parts() {
     assert!(!names.contains(&"artifact_words_1".to_owned()), "{names:?}");
 }
 
+/// One number that the file has.
+fn number(folder: &Path, sql: &str) -> i64 {
+    let connection = Connection::open(folder.join(file::NAME)).expect("the file");
+    connection.busy_timeout(Duration::from_secs(5)).expect("a timeout");
+    connection.query_row(sql, [], |row| row.get(0)).expect("a number")
+}
+
+const PAGES: &str = "SELECT pages FROM artifact_pages";
+
+#[tokio::test]
+async fn what_is_replaced_again_and_again_does_not_fill_the_disk() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let artifacts = artifacts(folder.path());
+    let content = "x".repeat(256 * 1024);
+    for _ in 0..40 {
+        artifacts.store(here(), named("x", text(&content))).await.expect("stored");
+        let bytes = number(folder.path(), "SELECT sum(bytes) FROM artifacts");
+        assert!(bytes <= (1024 + 3 * 256) * 1024, "{bytes}");
+    }
+}
+
+#[tokio::test]
+async fn all_principals_together_are_bounded_and_the_fullest_gives_way() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let settings = ArtifactSettings { max_bytes: ByteSize::kib(128), ..Default::default() };
+    let artifacts = ledger(folder.path()).artifacts(settings);
+    let small = artifacts.store(here(), text("a few words")).await.expect("stored").id;
+    for number_of in 0..50 {
+        let whose = holder(Some(&format!("p{number_of}")), "");
+        let content = new(Content::Blob(vec![7; 100 * 1024].into()));
+        let id = artifacts.store(whose.clone(), content).await.expect("stored").id;
+        assert!(artifacts.entry(whose, ArtifactRef::Id(id)).await.expect("read").is_some());
+        // Eight times 128 KiB, what may be beside them, and a few that are just stored and removed.
+        let bytes = number(folder.path(), PAGES) * 4096;
+        assert!(bytes <= (1024 + 1024 + 512) * 1024, "{bytes}");
+    }
+    assert!(artifacts.entry(here(), ArtifactRef::Id(small)).await.expect("read").is_some());
+    for number_of in 0..70 {
+        artifacts.store(holder(Some(&format!("q{number_of}")), ""), text("words")).await.expect("stored");
+        assert!(number(folder.path(), "SELECT count(*) FROM artifact_holders") <= 62);
+    }
+}
+
+#[tokio::test]
+async fn a_large_index_is_removed_in_several_transactions_and_then_made_anew() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let ledger_first = ledger(folder.path());
+    let first = ledger_first.artifacts(ArtifactSettings::default());
+    let content: String = (0..200_000).map(|n: u64| format!("{:x} ", n.wrapping_mul(0x9e37_79b9_7f4a_7c15))).collect();
+    first.store(here(), text(&content)).await.expect("stored");
+    let mut search = first.search(here(), words("absent")).await.expect("a search");
+    while search.pending > 0 {
+        search = first.search(here(), words("absent")).await.expect("a search");
+    }
+    ledger_first.close().await;
+    let mut connection = file::open(folder.path()).expect("the file");
+    for _ in 0..2 {
+        assert!(!tables::step(&mut connection, |transaction| index::unmake(transaction, 1)).expect("some is removed"));
+    }
+    assert!(connection.execute("DELETE FROM artifact_words_1_data", []).is_err(), "nothing else writes there");
+    drop(connection);
+    // Another process that stores for the same holder goes on with it.
+    let second = artifacts(folder.path());
+    second.remove_all(here()).await.expect("removed");
+    second.store(here(), text("other words")).await.expect("stored");
+    assert_eq!(found(&second, &here(), "words").await, [(String::new(), "other words".to_owned())]);
+    swept(folder.path(), 1).await;
+    assert_eq!(found(&second, &here(), "other").await.len(), 1);
+}
+
+#[tokio::test]
+async fn each_artifact_is_kept_for_as_long_as_the_configuration_has_it_that_stored_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let patient = ledger(folder.path()).artifacts(ArtifactSettings { days: 30, ..Default::default() });
+    let kept = patient.store(here(), text("kept")).await.expect("stored").id;
+    let ada = holder(Some("ada"), "");
+    let hers = artifacts(folder.path()).store(ada.clone(), text("hers")).await.expect("stored").id;
+    for id in [kept, hers] {
+        age(folder.path(), id, 8 * 24 * 3_600_000);
+    }
+    let hasty = ledger(folder.path()).artifacts(ArtifactSettings { days: 1, ..Default::default() });
+    hasty.store(holder(Some("bob"), ""), text("others")).await.expect("stored");
+    swept(folder.path(), 2).await;
+    assert!(hasty.entry(here(), ArtifactRef::Id(kept)).await.expect("read").is_some());
+    assert!(hasty.entry(ada, ArtifactRef::Id(hers)).await.expect("read").is_none());
+}
+
 #[tokio::test]
 async fn a_purge_leaves_nothing_of_artifacts_in_the_file() {
     const SECRET: &str = "verysecretword";
@@ -381,6 +468,7 @@ async fn a_purge_leaves_nothing_of_artifacts_in_the_file() {
         assert_eq!(artifacts.list(here(), None, 10).await.expect("a list").len(), usize::from(!is_all), "{what:?}");
         ledger.close().await;
         if is_all {
+            assert_eq!(number(folder.path(), PAGES), 12, "the pages are counted anew");
             for entry in fs::read_dir(folder.path()).expect("the folder") {
                 let path = entry.expect("an entry").path();
                 if path.is_dir() {

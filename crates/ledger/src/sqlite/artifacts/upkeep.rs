@@ -15,9 +15,10 @@ use tokio::sync::{OwnedSemaphorePermit, oneshot};
 use super::{
     super::PATIENCE,
     index::{Indexing, Progress},
+    room,
     store::{Storing, gone},
     sweep,
-    tables::{IS_THERE, State, holder, step},
+    tables::{IN_STATE, IS_THERE, State, holder, step},
 };
 use crate::{
     artifacts::{NewArtifact, Stored},
@@ -168,7 +169,16 @@ impl Upkeep {
     }
 
     fn background(&mut self, connection: &mut Connection) -> rusqlite::Result<()> {
+        let Some(settings) = self.settings() else {
+            self.has_more = sweep::shrink(connection)?;
+            return Ok(());
+        };
         self.wanted.retain(|(numbers, done)| !numbers.is_empty() && !done.is_closed());
+        // An index may be larger than what it is of.
+        if room::is_over(connection, &settings)? && room::reclaim(connection, &settings)?.is_some() {
+            self.has_more = true;
+            return Ok(());
+        }
         // The latest is what is most likely looked for.
         let wanted = self.wanted.first().and_then(|(numbers, _)| numbers.last().copied());
         if let Some(wanted) = wanted
@@ -178,6 +188,11 @@ impl Upkeep {
             if self.indexing.is_none() {
                 self.finished(wanted);
             }
+            return Ok(());
+        }
+        // What is gone goes before what nobody waits for is indexed.
+        if wanted.is_none() && sweep::sweep(connection)?.is_some() {
+            self.has_more = true;
             return Ok(());
         }
         if let Some(indexing) = &mut self.indexing {
@@ -197,12 +212,12 @@ impl Upkeep {
             return Ok(());
         }
         let next: Option<i64> = connection
-            .prepare_cached("SELECT number FROM artifacts WHERE state = ?1 ORDER BY number LIMIT 1")?
+            .prepare_cached(&format!("SELECT number FROM artifacts WHERE {IN_STATE} ORDER BY number LIMIT 1"))?
             .query_row(params![State::Stored.number()], |row| row.get(0))
             .optional()?;
         match next {
             Some(next) => self.indexing = self.begin(connection, next)?,
-            None => self.has_more = sweep::sweep(connection)?.is_some() || sweep::shrink(connection)?,
+            None => self.has_more = sweep::shrink(connection)?,
         }
         Ok(())
     }
