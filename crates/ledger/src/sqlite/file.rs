@@ -24,6 +24,9 @@ const APPLICATION: i64 = 0x626a_6c72;
 /// The version of the tables below. A file of a later version is not touched.
 pub(super) const VERSION: i64 = 8;
 
+/// Bytes of the log beside the file that it keeps when it begins anew.
+const LOG_BYTES: i64 = 16 * 1024 * 1024;
+
 /// Runs, their calls, and for some runs what they took in, or the reason why it is missing or
 /// incomplete. The meaning of names is explained in `entry.rs`. A run's `state` is 0 while it runs,
 /// 1 ok, 2 failed, 3 interrupted, 4 put aside; a call's is 0 sent, 1 ok, 2 the tool failed, 3 no
@@ -224,6 +227,8 @@ fn configure(connection: &Connection) -> rusqlite::Result<()> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false)?;
     // The last process to close it would wait for the disk, and commands end often.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    // After a large transaction, the log beside the file is cut when it begins anew.
+    connection.pragma_update(None, "journal_size_limit", LOG_BYTES)?;
     connection.pragma_update(None, "synchronous", "NORMAL")
 }
 

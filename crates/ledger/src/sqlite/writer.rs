@@ -64,6 +64,8 @@ pub(super) const REST: Duration = if cfg!(test) { Duration::from_millis(300) } e
 /// How long the file is left to other processes between two steps of the work on artifacts that
 /// nobody waits for: as long as such a step takes.
 const PAUSE: Duration = Duration::from_millis(5);
+/// The same between two steps for which somebody waits.
+const SHORT_PAUSE: Duration = Duration::from_millis(2);
 /// How often old runs are forgotten.
 const TIDYING: Duration = Duration::from_secs(3600);
 /// How often errors are logged.
@@ -421,11 +423,11 @@ impl Work {
             return messages.blocking_recv().map_or(Next::End, |message| Next::Message(Box::new(message)));
         }
         let received = match messages.try_recv() {
-            Err(mpsc::error::TryRecvError::Empty) if self.artifacts.is_urgent() => return Next::Idle,
             Err(mpsc::error::TryRecvError::Empty) => {
                 let Some(clock) = clock else { return Next::Idle };
                 // Other processes write, too, and they have no queue to wait in.
-                let waited = clock.block_on(async { timeout(PAUSE, messages.recv()).await });
+                let pause = if self.artifacts.is_urgent() { SHORT_PAUSE } else { PAUSE };
+                let waited = clock.block_on(async { timeout(pause, messages.recv()).await });
                 let Ok(received) = waited else { return Next::Idle };
                 received
             }
