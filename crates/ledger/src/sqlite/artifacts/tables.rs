@@ -160,6 +160,8 @@ pub(super) fn step<T>(
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let before = used_pages(&transaction)?;
     let done = work(&transaction)?;
+    // An index holds its changes back until the end, unless there is a savepoint.
+    transaction.execute_batch("SAVEPOINT counted; RELEASE counted")?;
     let more = used_pages(&transaction)?.saturating_sub(before);
     if more != 0 {
         transaction

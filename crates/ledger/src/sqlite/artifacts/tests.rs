@@ -413,6 +413,10 @@ async fn a_large_index_is_removed_in_several_transactions_and_then_made_anew() {
         search = first.search(here(), words("absent")).await.expect("a search");
     }
     ledger_first.close().await;
+    let used =
+        number(folder.path(), "SELECT page_count - freelist_count FROM pragma_page_count, pragma_freelist_count");
+    let counted = number(folder.path(), PAGES);
+    assert!((used - 100..used).contains(&counted), "{counted} of {used} pages");
     let mut connection = file::open(folder.path()).expect("the file");
     for _ in 0..2 {
         assert!(!tables::step(&mut connection, |transaction| index::unmake(transaction, 1)).expect("some is removed"));
