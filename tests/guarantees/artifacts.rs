@@ -542,6 +542,11 @@ async fn a_file_in_an_answer_is_kept_and_its_handle_shows_it_again() {
 async fn a_run_that_touches_none_of_it_asks_nothing_and_a_server_of_that_name_hides_it() {
     let folder = tempfile::tempdir().unwrap();
     let office = office(&folder).with_recording(ByteSize::mib(8)).with_previews();
+    // However often it is returned, the file comes once.
+    let often = format!("return Array(1000).fill(await artifacts.get({id:?}))");
+    let often = run(&office, &often).await;
+    assert_eq!(media(&often), std::slice::from_ref(&block));
+    assert_eq!(often.result.unwrap().to_value().unwrap()[999]["artifact"], json!(id));
     let outcome = run(&office, "return 1 + 1").await;
     assert_eq!((questions(&recording(&outcome)), outcome.kept.len()), (0, 0));
     assert!(!folder.path().join("artifacts").exists());

@@ -139,13 +139,14 @@ pub fn handles(value: &Value) -> Vec<ArtifactId> {
     found
 }
 
-/// Puts these blocks in the places of their handles. Other handles stay.
+/// Puts each of these blocks in the place of its first handle. Other handles stay, also further
+/// ones of the same file: a value could have thousands of them.
 ///
 /// It recurses as deep as the value nests.
-pub fn put_back(value: &mut Value, blocks: &BTreeMap<ArtifactId, Value>) {
+pub fn put_back(value: &mut Value, blocks: &mut BTreeMap<ArtifactId, Value>) {
     match value {
-        Value::Object(members) => match handle_of(members).and_then(|id| blocks.get(&id)) {
-            Some(block) => *value = block.clone(),
+        Value::Object(members) => match handle_of(members).and_then(|id| blocks.remove(&id)) {
+            Some(block) => *value = block,
             None => members.values_mut().for_each(|member| put_back(member, blocks)),
         },
         Value::Array(elements) => elements.iter_mut().for_each(|element| put_back(element, blocks)),
@@ -332,6 +333,18 @@ mod tests {
     }
 
     #[test]
+    fn a_file_comes_once_however_often_its_handle_is_there() {
+        let id = ArtifactId::from_bits(1);
+        let handle = file_handle(id, Some("image/png"), 3);
+        let mut value = Value::Array(vec![handle.clone(); 1_000]);
+        assert_eq!(handles(&value), [id]);
+        let block = file_block(id, Some("image/png"), b"png");
+        put_back(&mut value, &mut [(id, block.clone())].into());
+        assert_eq!(value[0], block);
+        assert_eq!(value.as_array().map(|all| all.iter().filter(|each| **each == handle).count()), Some(999));
+    }
+
+    #[test]
     fn what_only_looks_like_a_block_stays() {
         for value in [
             json!({ "type": "image", "url": "https://example.com/a.png" }),
@@ -358,8 +371,9 @@ mod tests {
         });
         assert_eq!(handles(&value), [shown, other]);
         let block = file_block(shown, Some("image/png"), b"\x89PNG\r\n\x1a\n");
-        put_back(&mut value, &[(shown, block.clone())].into());
-        assert_eq!((&value["shot"], &value["again"][0]), (&block, &block));
+        put_back(&mut value, &mut [(shown, block.clone())].into());
+        let blocks = [&value["shot"], &value["again"][0]].into_iter().filter(|found| **found == block);
+        assert_eq!(blocks.count(), 1, "the file comes once: {value:#}");
         assert_eq!(value["gone"], json!({ "type": "resource", "artifact": other, "bytes": 3 }));
         let (rest, media) = taken(json!([block, file_block(other, Some("application/pdf"), b"%PDF")]));
         assert_eq!(rest[0], "[image 1: image/png, 8 B]");

@@ -12,8 +12,8 @@ use serde_json::Value;
 use super::ArtifactStore;
 use crate::{Toolbox, labels::Carrier};
 
-/// Puts the files of a value into it, as blocks of MCP, within the bytes that media may have. A
-/// handle whose file is not there stays as it is.
+/// Puts the files of a value into it, each once, as blocks of MCP, within the bytes that media may
+/// have. A handle whose file is not there stays as it is.
 pub(crate) async fn with_files(
     outcome: &mut Outcome,
     limits: &Limits,
@@ -40,7 +40,7 @@ pub(crate) async fn with_files(
         }
     }
     if !blocks.is_empty() {
-        put_back(&mut value, &blocks);
+        put_back(&mut value, &mut blocks);
         outcome.result = Ok(JsonText::from_value(&value));
     }
 }
