@@ -375,6 +375,10 @@ async fn labels_are_kept_with_an_artifact_and_come_back_with_it() {
             value(&office(), &format!("{post}const before = await post(); {read}; return [before, await post()]"))
                 .await;
         assert_eq!(said, json!(["posted", expected]), "{read}");
+        // That a word is not there says something of what was searched.
+        ("await artifacts.search('nobody', { in: 'customers' })", "stays"),
+        ("await artifacts.search('nobody')", "stays"),
+        ("await artifacts.search('nobody', { in: 'plain' })", "posted"),
     }
     // It goes on with what is made of it, and with the value of a run that is put away.
     value(&office(), "await artifacts.save('copy', (await artifacts.get('customers')).toUpperCase())").await;

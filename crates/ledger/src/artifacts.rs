@@ -2,6 +2,7 @@
 //! shown.
 
 use std::{
+    collections::BTreeSet,
     ops::Range,
     sync::Arc,
     time::{Duration, SystemTime},
@@ -282,6 +283,9 @@ pub trait Artifacts: Send + Sync + 'static {
 
     /// One artifact, without its content.
     fn entry(&self, holder: Holder, which: ArtifactRef) -> BoxFuture<'_, Result<Option<ArtifactEntry>, ArtifactError>>;
+
+    /// The labels of all artifacts of a holder together.
+    fn labels(&self, holder: Holder) -> BoxFuture<'_, Result<BTreeSet<String>, ArtifactError>>;
 
     /// Bytes of an artifact's content: those of the range that there are, and at most [`MAX_READ`].
     /// `None` if the artifact is not there.

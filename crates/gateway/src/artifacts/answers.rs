@@ -89,7 +89,15 @@ impl Answering<'_> {
     }
 
     async fn search(&self, words: String, within: Option<ArtifactRef>, limit: u32) -> Result<JsonText, NotAnswered> {
-        let search = Search { words, within: within.into_iter().collect(), limit: limit.clamp(1, MAX_HITS) };
+        // What is not found says something of what was searched, too.
+        let within = match within {
+            Some(which) => vec![ArtifactRef::Id(self.entry(which).await?.id)],
+            None => {
+                self.receive(self.artifacts.store.labels(self.holder.clone()).await.map_err(refused)?).await?;
+                Vec::new()
+            }
+        };
+        let search = Search { words, within, limit: limit.clamp(1, MAX_HITS) };
         let found = self.artifacts.store.search(self.holder.clone(), search).await.map_err(refused)?;
         let Found { mut hits, pending } = found;
         let (mut known, mut labels) = (BTreeSet::new(), BTreeSet::new());

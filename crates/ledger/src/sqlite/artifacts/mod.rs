@@ -17,7 +17,7 @@ mod tables;
 mod tests;
 mod upkeep;
 
-use std::{ops::Range, path::PathBuf};
+use std::{collections::BTreeSet, ops::Range, path::PathBuf};
 
 use belljar_model::{ArtifactId, ArtifactRef, ArtifactSettings};
 use futures::{FutureExt as _, future::BoxFuture};
@@ -102,6 +102,10 @@ impl Artifacts for SqliteArtifacts {
 
     fn entry(&self, holder: Holder, which: ArtifactRef) -> BoxFuture<'_, Result<Option<ArtifactEntry>, ArtifactError>> {
         async move { Ok(self.with(move |reader| reader.entry(&holder, &which)).await?.flatten()) }.boxed()
+    }
+
+    fn labels(&self, holder: Holder) -> BoxFuture<'_, Result<BTreeSet<String>, ArtifactError>> {
+        async move { Ok(self.with(move |reader| reader.labels(&holder)).await?.unwrap_or_default()) }.boxed()
     }
 
     fn read(

@@ -1,6 +1,7 @@
 //! Reads artifacts. A file is data: a row that makes no sense is an error, and nothing worse.
 
 use std::{
+    collections::BTreeSet,
     ops::Range,
     path::{Path, PathBuf},
     sync::Arc,
@@ -101,7 +102,22 @@ impl Reader {
         read().map_err(|error| self.failed(&error))
     }
 
-    /// A part of an artifact's content.
+    /// The labels of all artifacts of a holder together.
+    pub(super) fn labels(&self, whose: &Holder) -> Result<BTreeSet<String>, ArtifactError> {
+        let read = || {
+            let Some(holder) = holder(&self.connection, whose)? else { return Ok(BTreeSet::new()) };
+            let lists = format!("SELECT DISTINCT labels FROM artifacts WHERE holder = ?1 AND {IS_THERE}");
+            let mut lists = self.connection.prepare_cached(&lists)?;
+            let mut all = BTreeSet::new();
+            for list in lists.query_map(params![holder], |row| labels(row, 0))? {
+                all.extend(list?);
+            }
+            Ok(all)
+        };
+        read().map_err(|error| self.failed(&error))
+    }
+
+    /// A part of an artifact's content, and its number if its use is to be noted.
     pub(super) fn read(
         &self,
         whose: &Holder,
@@ -229,7 +245,6 @@ pub(super) fn is_stale(used_ms: i64) -> bool {
 
 fn entry(row: &Row<'_>) -> rusqlite::Result<ArtifactEntry> {
     let name: Option<String> = row.get(1)?;
-    let labels: String = row.get(6)?;
     Ok(ArtifactEntry {
         id: ArtifactId::from_bits(row.get::<_, i64>(0)?.cast_unsigned()),
         name: name.map(|name| name.parse().map_err(|_| senseless(1, "a name"))).transpose()?,
@@ -237,11 +252,16 @@ fn entry(row: &Row<'_>) -> rusqlite::Result<ArtifactEntry> {
         mime: row.get(3)?,
         bytes: unsigned(row, 4)?.unwrap_or_default(),
         run: row.get::<_, Option<i64>>(5)?.map(|run| RunId::from_bits(run.cast_unsigned())),
-        labels: serde_json::from_str(&labels).map_err(|_| senseless(6, "a list of labels"))?,
+        labels: labels(row, 6)?,
         at: time(row, 7)?,
         used: time(row, 8)?,
         unsearched_bytes: unsigned(row, 9)?.unwrap_or_default(),
     })
+}
+
+fn labels(row: &Row<'_>, column: usize) -> rusqlite::Result<Vec<String>> {
+    let list: String = row.get(column)?;
+    serde_json::from_str(&list).map_err(|_| senseless(column, "a list of labels"))
 }
 
 fn time(row: &Row<'_>, column: usize) -> rusqlite::Result<SystemTime> {
