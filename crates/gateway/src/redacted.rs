@@ -4,7 +4,7 @@
 //! Each removed value is replaced by its keyed digest, so that two recordings can still be
 //! compared. Such a recording cannot be replayed: a script would get other answers.
 
-use std::collections::BTreeSet;
+use std::{cell::LazyCell, collections::BTreeSet};
 
 use belljar_ledger::{KeptRecording, Ledger};
 use belljar_model::{ByteSize, Recorded, RedactRule, ToolPath};
@@ -41,7 +41,9 @@ pub(crate) fn kept(
         Recorded::Whole(bytes) => bytes,
         Recorded::NotReplayable { reason } => return KeptRecording::NotReplayable { reason },
     };
-    match without(&bytes, max, ledger, !rules.is_empty(), &|path| places(rules, toolbox, path)) {
+    // What lives between runs may come from calls of an earlier one.
+    let hides = || !rules.is_empty() || toolbox.any_schema(&names_a_secret);
+    match without(&bytes, max, ledger, &hides, &|path| places(rules, toolbox, path)) {
         Ok(None) => KeptRecording::Whole(bytes),
         Ok(Some(redacted)) => KeptRecording::Redacted(redacted),
         Err(reason) => KeptRecording::NotReplayable { reason },
@@ -156,23 +158,32 @@ fn names_a_secret(schema: &Value) -> bool {
 }
 
 /// The recording without these places, or `None` if it has none of them. Nobody knows what of an
-/// artifact came from such a place: `hides_artifacts` leaves out all that was asked of them.
+/// artifact or of a kept value came from such a place: `hides` says whether to leave out all that
+/// was asked of them, and is asked only if there is any.
 fn without(
     bytes: &[u8],
     max: ByteSize,
     ledger: &dyn Ledger,
-    hides_artifacts: bool,
+    hides: &dyn Fn() -> bool,
     places: &dyn Fn(&ToolPath) -> Places,
 ) -> Result<Option<Vec<u8>>, String> {
-    let redacted = written(bytes, max, ledger, (hides_artifacts, places), WhatIsKept::AsItIs)?;
+    let hides = LazyCell::new(hides);
+    let left_out = LeftOut { hides: &|| *hides, places };
+    let redacted = written(bytes, max, ledger, left_out, WhatIsKept::AsItIs)?;
     match redacted {
         // What a script keeps may be made of what is left out.
         Some((_, HasKept(true))) => {
-            Ok(written(bytes, max, ledger, (hides_artifacts, places), WhatIsKept::LeftOut)?
-                .map(|(redacted, _)| redacted))
+            Ok(written(bytes, max, ledger, left_out, WhatIsKept::LeftOut)?.map(|(redacted, _)| redacted))
         }
         redacted => Ok(redacted.map(|(redacted, _)| redacted)),
     }
+}
+
+/// What is left out: all that lives between runs, if `hides` says so, and these places of calls.
+#[derive(Clone, Copy)]
+struct LeftOut<'a> {
+    hides: &'a dyn Fn() -> bool,
+    places: &'a dyn Fn(&ToolPath) -> Places,
 }
 
 /// Whether a script kept something, or read what was kept.
@@ -189,7 +200,7 @@ fn written(
     bytes: &[u8],
     max: ByteSize,
     ledger: &dyn Ledger,
-    (hides_artifacts, places): (bool, &dyn Fn(&ToolPath) -> Places),
+    LeftOut { hides, places }: LeftOut<'_>,
     kept_values: WhatIsKept,
 ) -> Result<Option<(Vec<u8>, HasKept)>, String> {
     let recording = Recording::read(bytes).map_err(|error| format!("it could not be redacted: {error}"))?;
@@ -205,9 +216,13 @@ fn written(
                 let listing = listing.map(|listing| listing.properties().collect::<Vec<_>>().into_iter());
                 writer.directory(namespace, listing);
             }
-            Entry::Catalog { question: Question::Artifacts(_), .. } if hides_artifacts => {
+            Entry::Catalog { question: question @ (Question::Keep(_) | Question::Artifacts(_)), .. } if hides() => {
                 is_changed = true;
-                writer.catalog(Question::Artifacts(REDACTED), Err(REDACTED));
+                let question = match question {
+                    Question::Keep(_) => Question::Keep(REDACTED),
+                    _ => Question::Artifacts(REDACTED),
+                };
+                writer.catalog(question, Err(REDACTED));
             }
             Entry::Catalog { question: question @ (Question::Keep(_) | Question::Artifacts(_)), answer } => {
                 has_kept = true;
@@ -483,7 +498,7 @@ mod tests {
         };
         let of_call = |_: &ToolPath| Places { arguments: places(&["/pin"]), ..Places::default() };
         let redacted = |arguments: &str, hides: bool| {
-            without(&recorded(arguments), max, &ledger, hides, &of_call).expect("it can be")
+            without(&recorded(arguments), max, &ledger, &|| hides, &of_call).expect("it can be")
         };
         assert_eq!(redacted(r#"{"path":"a"}"#, false), None);
         let without_artifact = redacted(r#"{"path":"a"}"#, true).expect("it is changed");
@@ -527,13 +542,18 @@ mod tests {
         let digests = Digests { result: [3; 32], logs: [4; 32], calls: [5; 32] };
         let bytes = writer.end(End { cause: Cause::Script, fuel: 9, digests }).expect("there is room");
         let nothing = |_: &ToolPath| Places::default();
-        assert_eq!(without(&bytes, max, &ledger, false, &nothing), Ok(None), "of itself it is kept");
+        assert_eq!(without(&bytes, max, &ledger, &|| false, &nothing), Ok(None), "of itself it is kept");
+        let hidden = without(&bytes, max, &ledger, &|| true, &nothing).expect("it can be").expect("it is changed");
+        let asked = |bytes: Vec<u8>| {
+            let read = Recording::read(bytes).expect("a recording");
+            read.entries().filter(|entry| matches!(entry, Entry::Catalog { question: Question::Keep(_), .. })).count()
+        };
+        assert!(!String::from_utf8_lossy(&hidden).contains("\"value\":1234"), "whatever this run has called");
+        assert_eq!(asked(hidden), 2);
         let of_call = |_: &ToolPath| Places { arguments: places(&["/pin"]), ..Places::default() };
-        let redacted = without(&bytes, max, &ledger, false, &of_call).expect("it can be").expect("it is changed");
+        let redacted = without(&bytes, max, &ledger, &|| false, &of_call).expect("it can be").expect("it is changed");
         assert!(!String::from_utf8_lossy(&redacted).contains("1234"));
-        let read = Recording::read(redacted).expect("a recording");
-        let kept = read.entries().filter(|entry| matches!(entry, Entry::Catalog { question: Question::Keep(_), .. }));
-        assert_eq!(kept.count(), 2);
+        assert_eq!(asked(redacted), 2);
     }
 
     #[test]

@@ -637,6 +637,17 @@ impl Toolbox {
         Some((Value::Object(definition.input_schema.clone()), output))
     }
 
+    /// Whether any schema of a known tool is like this.
+    pub(crate) fn any_schema(&self, is_so: &dyn Fn(&Value) -> bool) -> bool {
+        self.servers.iter().filter_map(|server| server.last_known()).any(|known| {
+            known.catalog.tools().iter().any(|tool| {
+                let definition = tool.definition();
+                let schemas = [Some(&definition.input_schema), definition.output_schema.as_ref()];
+                schemas.into_iter().flatten().any(|schema| is_so(&Value::Object(schema.clone())))
+            })
+        })
+    }
+
     /// What a call of a tool may change, for decisions.
     pub(crate) fn trusted_effect_of(&self, path: &ToolPath) -> Effect {
         if self.is_skill(path) {
