@@ -435,7 +435,7 @@ async fn what_cannot_come_back_from_json_is_refused_where_it_is_assigned() {
 async fn over_its_bounds_nothing_is_kept_the_run_succeeds_and_says_why() {
     let place = Place::new();
     let settings = KeepSettings { max_bytes: ByteSize::b(1000), max_keys: 3, ..KeepSettings::default() };
-    let gateway = place.process_with(settings);
+    let gateway = place.process_with(settings.clone());
     let said = warning(&gateway, "keep.a = 'x'.repeat(2000); 0").await;
     assert!(
         said.contains("keep.a is not kept: a workspace has at most 1.0 kB and 3 kept values")
@@ -459,6 +459,12 @@ async fn over_its_bounds_nothing_is_kept_the_run_succeeds_and_says_why() {
         value(&gateway, "return [keep.a, keep.b ?? null, keep.c, keep.d.length]").await,
         json!(["", null, 3, 900])
     );
+    // What is larger than the owner lets scripts keep now is not written over as if it were not there.
+    let less = place.process_with(KeepSettings { max_bytes: ByteSize::b(500), ..settings });
+    let outcome = run(&less, "keep.d ??= 'new'; 0").await;
+    let said = logs(&outcome);
+    assert!(said[0].contains("has more than the 500 bytes that may be read"), "{said:#?}");
+    assert_eq!(value(&gateway, "keep.d.length").await, json!(900));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -89,6 +89,14 @@ pub enum LedgerError {
         /// What SQLite says.
         problem: String,
     },
+    /// A kept value is larger than may be read.
+    #[error("what is kept as '{name}' has more than the {max} bytes that may be read")]
+    KeptTooLarge {
+        /// Its name.
+        name: String,
+        /// The limit.
+        max: u64,
+    },
     /// More entries are waiting than can be written, for too long.
     #[error("the ledger cannot be written fast enough")]
     Overloaded,
@@ -112,6 +120,7 @@ impl LedgerError {
             Self::Full { .. } => "make room on the disk, or remove old runs with `belljar runs purge`",
             Self::Busy { .. } => "end the process that holds it; `belljar daemon stop` ends the daemon",
             Self::Failed { .. } => "see that the disk is in order and can be written",
+            Self::KeptTooLarge { .. } => "its owner can raise [keep] max_bytes, or remove it with `belljar keep rm`",
             Self::Overloaded => "the disk is too slow for so many runs; [ledger] level = \"off\" does without",
             Self::Closed => "this is a defect of belljar",
         }

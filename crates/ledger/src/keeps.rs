@@ -24,7 +24,7 @@ pub struct KeepBounds {
     pub max_bytes: ByteSize,
     /// Values.
     pub max_keys: u32,
-    /// How long a value is kept that nobody reads or writes.
+    /// How long a value is kept after this use, if nobody reads or writes it again.
     pub age: Duration,
 }
 
@@ -154,7 +154,7 @@ pub struct KeepTotals {
 
 /// A store of kept values, for all processes of a user together.
 ///
-/// Values that nobody has used for longer than the bounds say are not there.
+/// Values that nobody has used for longer than the bounds of their last use say are not there.
 pub trait Keeps: Send + Sync + 'static {
     /// A holder's value of this name, whose age begins anew.
     fn kept(
@@ -186,8 +186,8 @@ pub trait Keeps: Send + Sync + 'static {
         bounds: KeepBounds,
     ) -> BoxFuture<'_, Result<Swapped, LedgerError>>;
 
-    /// Forgets a value, or all of a holder, so that nothing of it stays in the file. Returns how
-    /// many there were.
+    /// Forgets a value, or all of a holder, and overwrites it in the file with its earlier versions.
+    /// Returns how many there were.
     fn forget_kept(&self, holder: Holder, name: Option<String>) -> BoxFuture<'_, Result<u64, LedgerError>>;
 
     /// The totals of all holders.

@@ -42,7 +42,7 @@ pub(crate) enum KeepCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Forgets values: nothing of them stays in the ledger's file.
+    /// Forgets values, and overwrites them in the ledger's file.
     Rm {
         /// Their names.
         #[arg(value_name = "NAME", required_unless_present = "all", conflicts_with = "all")]

@@ -86,28 +86,29 @@ pub(super) fn purge(connection: &mut Connection, what: &Purge) -> rusqlite::Resu
     vacuum(connection)?;
     connection.pragma_update(None, "secure_delete", false)?;
     // Their data stays in the log beside the file until that is restarted.
-    begin_the_log_anew(connection)?;
-    if (forgotten > 0 || some)
-        && let Err(error) = rewrite(connection)
-    {
+    let mut is_empty = begin_the_log_anew(connection)?;
+    if forgotten > 0 || some {
         // SQLite moves rows between pages, and the remains are only overwritten when the whole file
         // is rewritten.
+        match connection.execute_batch("VACUUM").and_then(|()| begin_the_log_anew(connection)) {
+            Ok(whole) => is_empty = whole,
+            Err(error) => tracing::warn!(
+                "parts of what was forgotten may remain in the ledger's file, which could not be rewritten: {error}"
+            ),
+        }
+    }
+    if !is_empty {
         tracing::warn!(
-            "parts of what was forgotten may remain in the ledger's file, which could not be rewritten: {error}"
+            "what was forgotten may stay in the log beside the ledger's file (ledger.db-wal), where another process reads, until that is emptied"
         );
     }
     Ok(forgotten)
 }
 
-fn rewrite(connection: &Connection) -> rusqlite::Result<()> {
-    let before = artifacts::used_pages(connection)?;
-    connection.execute_batch("VACUUM")?;
-    artifacts::rewritten(connection, before)?;
-    begin_the_log_anew(connection)
-}
-
-pub(super) fn begin_the_log_anew(connection: &Connection) -> rusqlite::Result<()> {
-    connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
+/// Empties the log beside the file. Returns whether it is empty: it is not if another process reads
+/// in it for longer than is waited.
+pub(super) fn begin_the_log_anew(connection: &Connection) -> rusqlite::Result<bool> {
+    connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| Ok(row.get::<_, i64>(0)? == 0))
 }
 
 fn forget_all(connection: &mut Connection, before_ms: i64) -> rusqlite::Result<u64> {

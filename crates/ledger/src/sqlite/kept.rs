@@ -7,7 +7,7 @@
 use std::time::{Duration, SystemTime};
 
 use belljar_model::RunId;
-use rusqlite::{Connection, OptionalExtension as _, Row, Transaction, TransactionBehavior, params};
+use rusqlite::{Connection, OptionalExtension as _, Transaction, TransactionBehavior, params};
 
 use super::{beside::Beside, keep};
 use crate::{
@@ -20,8 +20,10 @@ use crate::{
     query::milliseconds,
 };
 
-/// The table: from version 6 to 7 of the file, also for one that is created now. The value comes
-/// last, so that the sizes of all can be added up without reading any.
+/// The table: from version 6 to 7 of the file, also for one that is created now. A value is there
+/// until `until_ms`, as the configuration has it with which it was last used: another one may keep
+/// values for a shorter time. The value comes last, so that the sizes of all can be added up
+/// without reading any.
 pub(super) const TABLE: &str = "
 CREATE TABLE kept(
     id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -31,12 +33,13 @@ CREATE TABLE kept(
     bytes INTEGER NOT NULL,
     changed_ms INTEGER NOT NULL,
     touched_ms INTEGER NOT NULL,
+    until_ms INTEGER NOT NULL,
     run INTEGER NOT NULL,
     labels TEXT NOT NULL,
     value TEXT NOT NULL,
     UNIQUE (principal, workspace, name)
 ) STRICT;
-CREATE INDEX kept_by_use ON kept(touched_ms);
+CREATE INDEX kept_by_end ON kept(until_ms);
 ";
 
 /// How exactly it is known when a value was last read: a reader that writes each time would make
@@ -60,17 +63,20 @@ impl Beside {
         if self.has_no_file() {
             return Ok(None);
         }
-        self.with(|connection| {
-            forget_unused(connection, bounds)?;
-            let Some((value, touched)) = find(connection, holder, name, bounds)? else { return Ok(None) };
+        let found = self.with_kept(|connection| {
+            forget_unused(connection)?;
+            let found = find(connection, holder, name, bounds)?;
             let now = SystemTime::now();
-            if touched < before(now, TOUCHING) {
+            if let Row::Value(value, touched) = &found
+                && *touched < before(now, TOUCHING)
+            {
                 connection
-                    .prepare_cached("UPDATE kept SET touched_ms = ?2 WHERE id = ?1")?
-                    .execute(params![value.version, milliseconds(now)])?;
+                    .prepare_cached("UPDATE kept SET touched_ms = ?2, until_ms = max(until_ms, ?3) WHERE id = ?1")?
+                    .execute(params![value.version, milliseconds(now), after(now, bounds.age)])?;
             }
-            Ok(Some(value))
-        })
+            Ok(found)
+        })?;
+        found.value(name)
     }
 
     /// What there is. Blocks.
@@ -78,17 +84,17 @@ impl Beside {
         if self.has_no_file() {
             return Ok(Vec::new());
         }
-        self.with(|connection| {
+        self.with_kept(|connection| {
             connection
                 .prepare_cached(&format!(
                     "SELECT name, bytes, labels, changed_ms, touched_ms, run FROM kept
-                     WHERE {OF_HOLDER} AND touched_ms >= ?3 AND octet_length(labels) <= ?4 ORDER BY name LIMIT ?5"
+                     WHERE {OF_HOLDER} AND until_ms >= ?3 AND octet_length(labels) <= ?4 ORDER BY name LIMIT ?5"
                 ))?
                 .query_map(
                     params![
                         principal(holder),
                         holder.workspace,
-                        before(SystemTime::now(), bounds.age),
+                        milliseconds(SystemTime::now()),
                         MAX_LABELS.cast_signed(),
                         bounds.max_keys
                     ],
@@ -114,9 +120,9 @@ impl Beside {
         changes: &[KeepChange],
         bounds: &KeepBounds,
     ) -> Result<Vec<Changed>, LedgerError> {
-        self.with(|connection| {
+        self.with_kept(|connection| {
             let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            forget_unused(&transaction, bounds)?;
+            forget_unused(&transaction)?;
             let mut done: Vec<Option<Changed>> = vec![None; changes.len()];
             // What is forgotten makes room for the others, and so does what becomes smaller.
             for pass in [Pass::Forgotten, Pass::Smaller, Pass::Others] {
@@ -137,20 +143,21 @@ impl Beside {
         version: Option<i64>,
         bounds: &KeepBounds,
     ) -> Result<Swapped, LedgerError> {
-        self.with(|connection| {
+        let swapped = self.with_kept(|connection| {
             let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            forget_unused(&transaction, bounds)?;
-            let now = find(&transaction, &author.holder, name, bounds)?.map(|(value, _)| value);
-            if now.as_ref().map(|value| value.version) != version {
-                return Ok(Swapped::Other(now));
+            forget_unused(&transaction)?;
+            let now = find(&transaction, &author.holder, name, bounds)?;
+            if now.version() != version {
+                return Ok(Err(now));
             }
             let swapped = match no_room(&transaction, &author.holder, (name, text), bounds)? {
                 Some(no_room) => Swapped::NoRoom(no_room),
-                None => Swapped::Made(write(&transaction, author, (name, text))?),
+                None => Swapped::Made(write(&transaction, author, (name, text), bounds)?),
             };
             transaction.commit()?;
-            Ok(swapped)
-        })
+            Ok(Ok(swapped))
+        })?;
+        swapped.or_else(|now| Ok(Swapped::Other(now.value(name)?)))
     }
 
     /// Forgets values. Blocks.
@@ -158,15 +165,14 @@ impl Beside {
         if self.has_no_file() {
             return Ok(0);
         }
-        self.with(|connection| {
-            connection.pragma_update(None, "secure_delete", true)?;
+        self.with_kept(|connection| {
             let forgotten = connection
                 .prepare_cached(&format!("DELETE FROM kept WHERE {OF_HOLDER} AND (?3 IS NULL OR name = ?3)"))?
                 .execute(params![principal(holder), holder.workspace, name])?;
-            connection.pragma_update(None, "secure_delete", false)?;
-            if forgotten > 0 {
-                // What was overwritten in the file is still in the log beside it.
-                keep::begin_the_log_anew(connection)?;
+            if forgotten > 0 && !keep::begin_the_log_anew(connection)? {
+                tracing::warn!(
+                    "what was forgotten is overwritten in the ledger's file, and may stay in the log beside it (ledger.db-wal), where another process reads, until that is emptied"
+                );
             }
             Ok(forgotten as u64)
         })
@@ -177,13 +183,22 @@ impl Beside {
         if self.has_no_file() {
             return Ok(KeepTotals::default());
         }
-        self.with(|connection| {
+        self.with_kept(|connection| {
             let sql =
                 "SELECT count(*), coalesce(sum(bytes), 0), count(DISTINCT principal || char(0) || workspace) FROM kept";
             connection.query_row(sql, [], |row| {
                 let number = |at| Ok::<u64, rusqlite::Error>(row.get::<_, i64>(at)?.max(0).cast_unsigned());
                 Ok(KeepTotals { values: number(0)?, bytes: number(1)?, holders: number(2)? })
             })
+        })
+    }
+
+    /// Does something with the connection, which overwrites whatever it replaces or deletes: the
+    /// earlier versions of a value are to be gone with it. Blocks.
+    fn with_kept<T>(&self, work: impl FnOnce(&mut Connection) -> rusqlite::Result<T>) -> Result<T, LedgerError> {
+        self.with(|connection| {
+            connection.pragma_update(None, "secure_delete", true)?;
+            work(connection)
         })
     }
 }
@@ -240,7 +255,7 @@ fn made(
     }
     Ok(Some(match no_room(to, &author.holder, (name, text), bounds)? {
         Some(no_room) => Changed::NoRoom(no_room),
-        None => Changed::Made { version: Some(write(to, author, (name, text))?), over_another },
+        None => Changed::Made { version: Some(write(to, author, (name, text), bounds)?), over_another },
     }))
 }
 
@@ -276,19 +291,26 @@ fn no_room(
 }
 
 /// Writes a value, and returns its version.
-fn write(to: &Transaction<'_>, author: &KeepAuthor, (name, text): (&str, &str)) -> rusqlite::Result<i64> {
+fn write(
+    to: &Transaction<'_>,
+    author: &KeepAuthor,
+    (name, text): (&str, &str),
+    bounds: &KeepBounds,
+) -> rusqlite::Result<i64> {
     let KeepAuthor { holder, run, labels } = author;
-    let now = milliseconds(SystemTime::now());
+    let now = SystemTime::now();
     to.prepare_cached(
-        "INSERT OR REPLACE INTO kept(principal, workspace, name, bytes, changed_ms, touched_ms, run, labels, value)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?6, ?7, ?8)",
+        "INSERT OR REPLACE INTO
+         kept(principal, workspace, name, bytes, changed_ms, touched_ms, until_ms, run, labels, value)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?6, ?7, ?8, ?9)",
     )?
     .execute(params![
         principal(holder),
         holder.workspace,
         name,
         size(name, text).cast_signed(),
-        now,
+        milliseconds(now),
+        after(now, bounds.age),
         run.bits().cast_signed(),
         labels.join("\n"),
         text,
@@ -302,48 +324,77 @@ fn forget(to: &Transaction<'_>, holder: &Holder, name: &str) -> rusqlite::Result
         .map(|_| ())
 }
 
-/// A value, and when it was last used.
-fn find(
-    connection: &Connection,
-    holder: &Holder,
-    name: &str,
-    bounds: &KeepBounds,
-) -> rusqlite::Result<Option<(KeptValue, i64)>> {
-    connection
+/// What there is under a name.
+enum Row {
+    Nothing,
+    /// A value, and when it was last used.
+    Value(KeptValue, i64),
+    /// One that was kept under other bounds, or that belljar has not written, and is not read.
+    TooLarge {
+        version: i64,
+        max: u64,
+    },
+}
+
+impl Row {
+    fn version(&self) -> Option<i64> {
+        match self {
+            Self::Nothing => None,
+            Self::Value(KeptValue { version, .. }, _) | Self::TooLarge { version, .. } => Some(*version),
+        }
+    }
+
+    fn value(self, name: &str) -> Result<Option<KeptValue>, LedgerError> {
+        match self {
+            Self::Nothing => Ok(None),
+            Self::Value(value, _) => Ok(Some(value)),
+            Self::TooLarge { max, .. } => Err(LedgerError::KeptTooLarge { name: name.to_owned(), max }),
+        }
+    }
+}
+
+/// What there is under a name. It is not read if it is over the bounds.
+fn find(connection: &Connection, holder: &Holder, name: &str, bounds: &KeepBounds) -> rusqlite::Result<Row> {
+    let max = bounds.max_bytes.as_u64().min(MAX_VALUE);
+    let found = connection
         .prepare_cached(&format!(
-            "SELECT id, labels, touched_ms, value FROM kept
-             WHERE {OF_HOLDER} AND name = ?3 AND octet_length(value) <= ?4 AND octet_length(labels) <= ?5"
+            "SELECT id, octet_length(value), octet_length(labels) FROM kept WHERE {OF_HOLDER} AND name = ?3"
         ))?
-        .query_row(
-            params![
-                principal(holder),
-                holder.workspace,
-                name,
-                // A larger one was kept under other bounds, or is not what belljar has written.
-                bounds.max_bytes.as_u64().min(MAX_VALUE).cast_signed(),
-                MAX_LABELS.cast_signed()
-            ],
-            value,
-        )
-        .optional()
+        .query_row(params![principal(holder), holder.workspace, name], |row| {
+            let bytes = |at| Ok::<u64, rusqlite::Error>(row.get::<_, i64>(at)?.max(0).cast_unsigned());
+            Ok((row.get(0)?, bytes(1)?, bytes(2)?))
+        })
+        .optional()?;
+    let Some((version, bytes, of_labels)) = found else { return Ok(Row::Nothing) };
+    for (bytes, max) in [(bytes, max), (of_labels, MAX_LABELS)] {
+        if bytes > max {
+            return Ok(Row::TooLarge { version, max });
+        }
+    }
+    // Another process may have replaced it meanwhile.
+    let read = connection
+        .prepare_cached("SELECT id, labels, touched_ms, value FROM kept WHERE id = ?1")?
+        .query_row(params![version], value)
+        .optional()?;
+    Ok(read.map_or(Row::Nothing, |(value, touched)| Row::Value(value, touched)))
 }
 
 /// A value of any bounds may have so many bytes.
 const MAX_VALUE: u64 = 64 * 1024 * 1024;
 
-fn value(row: &Row<'_>) -> rusqlite::Result<(KeptValue, i64)> {
+fn value(row: &rusqlite::Row<'_>) -> rusqlite::Result<(KeptValue, i64)> {
     let (version, written) = (row.get(0)?, row.get(1)?);
     Ok((KeptValue { text: row.get(3)?, version, labels: labels(written) }, row.get(2)?))
 }
 
 /// Forgets what nobody has used for too long, if there is any: a reader does not write otherwise.
-fn forget_unused(connection: &Connection, bounds: &KeepBounds) -> rusqlite::Result<()> {
-    let oldest = before(SystemTime::now(), bounds.age);
+fn forget_unused(connection: &Connection) -> rusqlite::Result<()> {
+    let now = milliseconds(SystemTime::now());
     let any = connection
-        .prepare_cached("SELECT EXISTS (SELECT 1 FROM kept WHERE touched_ms < ?1)")?
-        .query_row(params![oldest], |row| row.get(0))?;
+        .prepare_cached("SELECT EXISTS (SELECT 1 FROM kept WHERE until_ms < ?1)")?
+        .query_row(params![now], |row| row.get(0))?;
     if any {
-        connection.prepare_cached("DELETE FROM kept WHERE touched_ms < ?1")?.execute(params![oldest])?;
+        connection.prepare_cached("DELETE FROM kept WHERE until_ms < ?1")?.execute(params![now])?;
     }
     Ok(())
 }
@@ -363,6 +414,10 @@ fn labels(written: String) -> Vec<String> {
 
 fn before(now: SystemTime, past: Duration) -> i64 {
     now.checked_sub(past).map_or(0, milliseconds)
+}
+
+fn after(now: SystemTime, age: Duration) -> i64 {
+    now.checked_add(age).map_or(i64::MAX, milliseconds)
 }
 
 fn time(milliseconds: i64) -> SystemTime {
@@ -540,19 +595,26 @@ mod tests {
     fn what_nobody_uses_is_forgotten_and_reading_is_use() {
         let folder = tempfile::tempdir().expect("a folder");
         let beside = Beside::new(Some(folder.path().into()));
-        set(&beside, 1, "read", "1");
-        set(&beside, 1, "left", "2");
+        let hours = |hours: u64| KeepBounds { age: Duration::from_secs(hours * 3600), ..BOUNDS };
+        for (name, text) in [("read", "1"), ("left", "2")] {
+            let change = change(name, Some(text), Replaces::Version(None));
+            beside.change_kept(&author(1), &[change], &hours(3)).expect("kept");
+        }
         let age = |milliseconds: i64| {
             let age = |connection: &mut Connection| {
-                connection.execute("UPDATE kept SET touched_ms = touched_ms - ?1", params![milliseconds])
+                let sql = "UPDATE kept SET touched_ms = touched_ms - ?1, until_ms = until_ms - ?1";
+                connection.execute(sql, params![milliseconds])
             };
             assert_eq!(beside.with(age).expect("done"), 2)
         };
-        let hours = |hours: u64| KeepBounds { age: Duration::from_secs(hours * 3600), ..BOUNDS };
         let find = |name: &str, bounds: KeepBounds| {
             beside.kept(&author(1).holder, name, &bounds).expect("read").map(|value| value.text)
         };
         age(2 * 3600 * 1000);
+        // Whoever keeps values for a shorter time takes nothing from others, nor from itself.
+        assert_eq!(beside.kept(&holder(Some("ada"), ""), "x", &hours(0)).expect("read"), None);
+        assert_eq!(beside.kept(&author(1).holder, "x", &hours(0)).expect("read"), None);
+        assert_eq!(beside.kept_totals().expect("read").values, 2);
         assert_eq!(find("read", hours(3)).as_deref(), Some("1"));
         age(2 * 3600 * 1000);
         assert_eq!(find("left", hours(3)), None);
@@ -588,7 +650,12 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let beside = Beside::new(Some(folder.path().into()));
         let secret = "a-very-secret-word".repeat(20);
-        set(&beside, 1, "a", &secret);
+        let bounds = KeepBounds { max_bytes: ByteSize::mib(1), ..BOUNDS };
+        // So do the earlier versions, of which the first has pages of its own.
+        for text in [secret.repeat(100).as_str(), &secret] {
+            let change = change("a", Some(text), Replaces::AsOf(SystemTime::now()));
+            beside.change_kept(&author(1), &[change], &bounds).expect("kept");
+        }
         set(&beside, 1, "b", "1");
         assert_eq!(beside.forget_kept(&author(1).holder, Some("a")).expect("done"), 1);
         assert_eq!(beside.forget_kept(&author(1).holder, Some("a")).expect("done"), 0);
@@ -600,17 +667,20 @@ mod tests {
     }
 
     #[test]
-    fn a_value_that_is_too_large_for_its_bounds_is_not_read() {
+    fn a_value_that_is_too_large_for_its_bounds_is_not_read_and_not_taken_for_none() {
         let folder = tempfile::tempdir().expect("a folder");
         let beside = Beside::new(Some(folder.path().into()));
         set(&beside, 1, "a", &"1".repeat(900));
         let less = KeepBounds { max_bytes: ByteSize::b(100), ..BOUNDS };
-        assert_eq!(beside.kept(&author(1).holder, "a", &less).expect("read"), None);
+        let too_large = |found: Result<_, LedgerError>| matches!(found, Err(LedgerError::KeptTooLarge { .. }));
+        assert!(too_large(beside.kept(&author(1).holder, "a", &less).map(drop)));
+        assert!(too_large(beside.swap_kept(&author(1), ("a", "1"), None, &less).map(drop)));
+        assert_eq!(text(&beside, &author(1).holder, "a").map(|text| text.len()), Some(900), "it stays");
         let labels = |connection: &mut Connection| {
             connection.execute("UPDATE kept SET labels = ?1", params!["l".repeat(100_000)])
         };
         beside.with(labels).expect("changed");
-        assert_eq!(text(&beside, &author(1).holder, "a"), None);
+        assert!(too_large(beside.kept(&author(1).holder, "a", &BOUNDS).map(drop)));
         assert!(beside.kept_entries(&author(1).holder, &BOUNDS).expect("read").is_empty());
     }
 }
