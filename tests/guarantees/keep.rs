@@ -615,6 +615,22 @@ async fn a_value_has_the_labels_of_its_run_and_gives_them_to_whoever_reads_it() 
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn that_there_is_no_room_beside_labelled_values_brings_their_labels() {
+    let place = Place::new();
+    let (web, gateway) = office(&place, RULES);
+    run(&gateway, "keep.mail = (await crm.get({})).repeat(400_000); 0").await;
+    let source = format!(
+        "{POST}let said = ''; try {{ keep.$update('x', () => 'y'.repeat(3_000_000)) }} catch (error) {{ said = error.message }} return [said, await post()]"
+    );
+    let said = value(&gateway, &source).await;
+    assert_eq!(said[1], "stays", "{said}");
+    let message = said[0].as_str().unwrap();
+    assert!(message.contains("has 3000003 bytes with its name, for which there is no room"), "{message}");
+    assert!(!message.contains("free"), "{message}");
+    assert_eq!(web.calls.load(Ordering::SeqCst), 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_run_that_was_put_aside_goes_on_with_what_it_had_read_and_its_labels() {
     let place = Place::new();
     let rules = format!("{RULES}[[rule]]\nid = 'asks'\ntools = 'crm.*'\nthen = 'ask'\nwhy = 'mine'\n");

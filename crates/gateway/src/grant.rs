@@ -2,7 +2,10 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Arc, atomic::AtomicU64},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
     time::Duration,
 };
 
@@ -10,8 +13,8 @@ use belljar_catalog::{Tool, script_answers};
 use belljar_ledger::Holder;
 use belljar_model::{Effect, JsonText, RunStep, Sharing, ToolPath, Verdict};
 use belljar_sandbox::{
-    AnswerRoom, CallError, Directory, Finding, GrantedTool, Namespace, NotAnswered, Objection, PlannedCalls, Tools,
-    Unavailable,
+    AnswerRoom, CallError, Directory, Finding, GrantedTool, MAX_QUESTIONS, Namespace, NotAnswered, Objection,
+    PlannedCalls, Tools, Unavailable,
 };
 use belljar_upstream::{AnswerGate, CallLimit, Caller};
 use futures::{FutureExt as _, future::BoxFuture};
@@ -57,6 +60,8 @@ pub(crate) struct Grant {
     /// Whether it may ask for artifacts.
     has_artifacts: bool,
     keeps: Option<RunKeeps>,
+    /// How often it has asked for either.
+    questions: AtomicU64,
     /// Who can be asked about calls, if anybody.
     approvals: Option<Approvals>,
     /// Who is told of questions.
@@ -130,6 +135,7 @@ impl Grant {
             holder: None,
             has_artifacts: false,
             keeps: None,
+            questions: AtomicU64::new(0),
             approvals: None,
             teller: None,
             announced: Arc::default(),
@@ -210,6 +216,13 @@ impl Grant {
     /// The same, with somebody who can be asked about calls and somebody who is told.
     pub(crate) fn with_approvals(self, approvals: Option<Approvals>, teller: Option<Teller>) -> Self {
         Self { approvals, teller, ..self }
+    }
+
+    /// Counts a question about what lives between runs. A sandbox does so itself; its process could
+    /// be in the hands of a script.
+    fn count_question(&self, what: &str) -> Result<(), NotAnswered> {
+        let is_within = self.questions.fetch_add(1, Ordering::Relaxed) < MAX_QUESTIONS;
+        if is_within { Ok(()) } else { Err(NotAnswered::too_often(what)) }
     }
 
     /// Who calls.
@@ -589,6 +602,7 @@ impl Tools for Grant {
                 let hint = "return the value instead; belljar's owner can turn them on with [artifacts]";
                 return Err(NotAnswered::new("there are no artifacts in this run", hint));
             };
+            self.count_question("artifacts")?;
             self.log.is_live();
             let carrier = Carrier { who: &self.who, run: self.log.run() };
             let (toolbox, remarks) = (&*self.toolbox, &*self.remarks);
@@ -621,7 +635,10 @@ impl Tools for Grant {
     fn keep(&self, question: String) -> BoxFuture<'_, Result<JsonText, NotAnswered>> {
         async move {
             match &self.keeps {
-                Some(keeps) => keeps.answer(&question, &self.who).await,
+                Some(keeps) => {
+                    self.count_question("kept values")?;
+                    keeps.answer(question, &self.who).await
+                }
                 None => Err(NotAnswered::new("nothing is kept from this run", "return the value instead")),
             }
         }

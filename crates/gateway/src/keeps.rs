@@ -14,17 +14,22 @@ use std::{
 };
 
 use belljar_ledger::{
-    Changed, Holder, KeepAuthor, KeepBounds, KeepChange, KeptValue, Ledger, LedgerError, MAX_KEPT_NAME, Replaces,
-    Swapped,
+    Changed, Holder, KeepAuthor, KeepBounds, KeepChange, KeptEntry, KeptValue, Ledger, LedgerError, MAX_KEPT_NAME,
+    Replaces, Swapped,
 };
-use belljar_model::{JsonBounds, JsonText, KeepSettings};
+use belljar_model::{JsonBounds, JsonError, JsonText, KeepSettings};
 use belljar_sandbox::NotAnswered;
 use parking_lot::Mutex;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
+use tokio::task::spawn_blocking;
 
 use crate::{Toolbox, labels::Carrier, rules::AsRules, run_log::RunLog};
 
+/// Longer questions and values are read on a thread of their own.
+const AT_ONCE_BYTES: usize = 256 * 1024;
+/// Bytes of a question around its value.
+const AROUND_BYTES: usize = 64 * 1024;
 /// Names that one warning has.
 const NAMED: usize = 5;
 
@@ -46,10 +51,10 @@ struct Noted {
     left_out: BTreeSet<String>,
 }
 
-/// A question of the guest.
+/// A question of the guest, as it is written.
 #[derive(Deserialize)]
 #[serde(rename_all = "lowercase", deny_unknown_fields)]
-enum Asked<'a> {
+enum Question<'a> {
     Get(String),
     Keys {},
     Swap {
@@ -70,6 +75,48 @@ enum Asked<'a> {
         #[serde(default, deserialize_with = "given")]
         version: Option<Option<i64>>,
     },
+}
+
+/// A question whose names and values are checked.
+enum Asked {
+    Get(String),
+    Keys,
+    Swap { name: String, version: Option<i64>, text: String },
+    Set { name: String, version: Option<Option<i64>>, text: String },
+    Delete { name: String, version: Option<Option<i64>> },
+}
+
+impl Asked {
+    /// Reads a question, in which a value is within these bounds.
+    async fn read(question: String, bounds: JsonBounds) -> Result<Self, NotAnswered> {
+        let most = bounds.bytes.saturating_add(AROUND_BYTES);
+        if question.len() > most {
+            let text = format!("this has {} bytes as JSON; the limit is {most} ([keep] max_bytes)", question.len());
+            return Err(NotAnswered::new(text, "keep less of it"));
+        }
+        if question.len() <= AT_ONCE_BYTES {
+            return Self::parse(&question, &bounds);
+        }
+        let read = spawn_blocking(move || Self::parse(&question, &bounds)).await;
+        read.unwrap_or_else(|_| Err(NotAnswered::new("the value could not be read", "keep less of it")))
+    }
+
+    fn parse(question: &str, bounds: &JsonBounds) -> Result<Self, NotAnswered> {
+        let question: Question<'_> = serde_json::from_str(question).map_err(|error| {
+            NotAnswered::argument(format!("this is no question about kept values: {error}"), "use keep.name")
+        })?;
+        let text = |value: &RawValue| {
+            let text = JsonText::parse(value.get().to_owned(), bounds);
+            text.map(JsonText::into_string).map_err(|fault| NotAnswered::new(fault.to_string(), "keep less of it"))
+        };
+        Ok(match question {
+            Question::Get(name) => Self::Get(checked(name)?),
+            Question::Keys {} => Self::Keys,
+            Question::Swap { name, version, value } => Self::Swap { name: checked(name)?, version, text: text(value)? },
+            Question::Set { name, version, value } => Self::Set { name: checked(name)?, version, text: text(value)? },
+            Question::Delete { name, version } => Self::Delete { name: checked(name)?, version },
+        })
+    }
 }
 
 /// A version that is named, if only to say that there is none.
@@ -127,13 +174,9 @@ impl RunKeeps {
     ///
     /// # Errors
     /// Why there is no answer, for the script's author.
-    pub(crate) async fn answer(&self, question: &str, who: &AsRules) -> Result<JsonText, NotAnswered> {
-        let asked: Asked<'_> = serde_json::from_str(question).map_err(|error| {
-            NotAnswered::argument(format!("this is no question about kept values: {error}"), "use keep.name")
-        })?;
-        match asked {
+    pub(crate) async fn answer(&self, question: String, who: &AsRules) -> Result<JsonText, NotAnswered> {
+        match Asked::read(question, self.json_bounds()).await? {
             Asked::Get(name) => {
-                check(&name)?;
                 let ledger = match self.ledger() {
                     Ok(ledger) => ledger,
                     // Nothing was kept, as its owner wants, and so there is nothing.
@@ -143,22 +186,18 @@ impl RunKeeps {
                 let found = ledger.keeps().kept(self.holder.clone(), name.clone(), self.bounds).await;
                 self.found(&name, found.map_err(|fault| failed(&fault))?, who).await
             }
-            Asked::Keys {} => {
+            Asked::Keys => {
                 let ledger = match self.ledger() {
                     Ok(ledger) => ledger,
                     Err(NoStore::Off) => return Ok(JsonText::from_serializable(&[(); 0])),
                     Err(fault) => return Err(unusable(&fault)),
                 };
-                let entries = ledger.keeps().kept_entries(self.holder.clone(), self.bounds).await;
-                let entries = entries.map_err(|fault| failed(&fault))?;
                 // A name may say as much as a value.
-                self.bring(entries.iter().flat_map(|entry| entry.labels.iter().cloned()), who).await?;
+                let entries = self.entries(ledger, who).await?;
                 let names: Vec<String> = entries.into_iter().map(|entry| entry.name).collect();
                 Ok(JsonText::from_serializable(&names))
             }
-            Asked::Swap { name, version, value } => {
-                check(&name)?;
-                let text = self.checked(value)?;
+            Asked::Swap { name, version, text } => {
                 let ledger = self.ledger().map_err(|fault| unusable(&fault))?;
                 let author = self.author(who);
                 let swapped = ledger.keeps().swap_kept(author, (name.clone(), text), version, self.bounds).await;
@@ -166,33 +205,50 @@ impl RunKeeps {
                     Swapped::Made(version) => Ok(JsonText::from_serializable(&Done { done: version })),
                     Swapped::Other(found) => self.found(&name, found, who).await,
                     Swapped::NoRoom(no_room) => {
+                        // It says how much there is under all other names.
+                        self.entries(ledger, who).await?;
                         Err(NotAnswered::new(no_room.to_string(), "`belljar keep list` shows its owner what there is"))
                     }
                 }
             }
-            Asked::Set { name, version, value } => {
-                check(&name)?;
-                let text = self.checked(value)?;
+            Asked::Set { name, version, text } => {
                 self.note(name, Some(text), self.replaces(version));
                 Ok(nothing())
             }
             Asked::Delete { name, version } => {
-                check(&name)?;
                 self.note(name, None, self.replaces(version));
                 Ok(nothing())
             }
         }
     }
 
+    /// What the holder has, with what it brings.
+    async fn entries(&self, ledger: &Arc<dyn Ledger>, who: &AsRules) -> Result<Vec<KeptEntry>, NotAnswered> {
+        let entries = ledger.keeps().kept_entries(self.holder.clone(), self.bounds).await;
+        let entries = entries.map_err(|fault| failed(&fault))?;
+        self.bring(entries.iter().flat_map(|entry| entry.labels.iter().cloned()), who).await?;
+        Ok(entries)
+    }
+
     /// A value as the guest gets it, with what it brings.
     async fn found(&self, name: &str, found: Option<KeptValue>, who: &AsRules) -> Result<JsonText, NotAnswered> {
         let Some(KeptValue { text, version, labels }) = found else { return Ok(nothing()) };
-        let value = JsonText::parse(text, &self.json_bounds()).map_err(|fault| {
+        self.bring(labels.into_iter(), who).await?;
+        let (is_short, bounds) = (text.len() <= AT_ONCE_BYTES, self.json_bounds());
+        let read = move || -> Result<JsonText, JsonError> {
+            let value = JsonText::parse(text, &bounds)?;
+            Ok(JsonText::from_serializable(&Found { version, value: &value }))
+        };
+        let read = if is_short {
+            read()
+        } else {
+            let failed = |_| NotAnswered::new("the value could not be read", "run it again later");
+            spawn_blocking(read).await.map_err(failed)?
+        };
+        read.map_err(|fault| {
             let hint = "its owner can remove it with `belljar keep rm`";
             NotAnswered::new(format!("what there is under the name '{name}' is not a kept value: {fault}"), hint)
-        })?;
-        self.bring(labels.into_iter(), who).await?;
-        Ok(JsonText::from_serializable(&Found { version, value: &value }))
+        })
     }
 
     /// Gives the run the labels of what it reads. Must be done before it has it.
@@ -216,11 +272,6 @@ impl RunKeeps {
     fn json_bounds(&self) -> JsonBounds {
         let bytes = usize::try_from(self.bounds.max_bytes.as_u64()).unwrap_or(usize::MAX);
         JsonBounds { depth: JsonBounds::DEPTH - 1, ..JsonBounds::with_bytes(bytes) }
-    }
-
-    fn checked(&self, value: &RawValue) -> Result<String, NotAnswered> {
-        let text = JsonText::parse(value.get().to_owned(), &self.json_bounds());
-        text.map(JsonText::into_string).map_err(|fault| NotAnswered::new(fault.to_string(), "keep less of it"))
     }
 
     /// Notes a change in the place of an earlier one of this name.
@@ -310,7 +361,8 @@ fn shown(name: &str) -> String {
     if is_identifier { format!("keep.{name}") } else { format!("keep[{name:?}]") }
 }
 
-fn check(name: &str) -> Result<(), NotAnswered> {
+/// A name that a value can have.
+fn checked(name: String) -> Result<String, NotAnswered> {
     let fault = if name.is_empty() {
         "is empty".to_owned()
     } else if name.starts_with('$') {
@@ -318,7 +370,7 @@ fn check(name: &str) -> Result<(), NotAnswered> {
     } else if name.len() > MAX_KEPT_NAME {
         format!("has {} bytes; the limit is {MAX_KEPT_NAME}", name.len())
     } else {
-        return Ok(());
+        return Ok(name);
     };
     Err(NotAnswered::argument(format!("the name of a kept value {fault}"), "use another name"))
 }
@@ -345,7 +397,7 @@ mod tests {
 
     #[test]
     fn a_question_is_read_as_the_contract_has_it_and_nothing_else_is() {
-        let read = |text: &str| serde_json::from_str::<Asked<'_>>(text).is_ok();
+        let read = |text: &str| Asked::parse(text, &JsonBounds::with_bytes(100)).is_ok();
         for text in [
             r#"{"get":"a"}"#,
             r#"{"keys":{}}"#,
@@ -360,7 +412,7 @@ mod tests {
             assert!(!read(text), "{text}");
         }
         let version = |text: &str| match serde_json::from_str(text) {
-            Ok(Asked::Delete { version, .. }) => version,
+            Ok(Question::Delete { version, .. }) => version,
             _ => None,
         };
         assert_eq!(version(r#"{"delete":{"name":"a"}}"#), None);
@@ -379,8 +431,8 @@ mod tests {
     #[test]
     fn names_that_no_value_can_have_are_refused() {
         for name in ["", "$update", &"a".repeat(257)] {
-            assert!(check(name).is_err_and(|refusal| refusal.is_argument), "{name}");
+            assert!(checked(name.to_owned()).is_err_and(|refusal| refusal.is_argument), "{name}");
         }
-        assert!(check(&"a".repeat(256)).is_ok() && check("then").is_ok());
+        assert!(checked("a".repeat(256)).is_ok() && checked("then".to_owned()).is_ok());
     }
 }

@@ -117,12 +117,12 @@ pub enum Swapped {
 pub enum NoRoom {
     /// With it, there would be too many bytes.
     #[error(
-        "it has {bytes} bytes with its name, and {free} of the {max} bytes of this workspace are free; delete what is no longer needed, or keep less of it"
+        "it has {bytes} bytes with its name, for which there is no room: all kept values of this workspace may have {max}; delete what is no longer needed, or keep less of it"
     )]
     Bytes {
         /// Its bytes.
         bytes: u64,
-        /// What is free.
+        /// What is free. A script is not told: it says how much others have kept.
         free: u64,
         /// The limit.
         max: u64,

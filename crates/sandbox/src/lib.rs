@@ -72,4 +72,4 @@ pub use serde_json::{self, Map, Value, json};
 pub use tool::{SchemaError, Tool};
 pub use tools::{CallError, Directory, GrantedTool, Tools, Unavailable};
 pub use toolset::ToolSet;
-pub use workspace::{MAX_ARTIFACT_BYTES, NotAnswered};
+pub use workspace::{MAX_ARTIFACT_BYTES, MAX_QUESTIONS, NotAnswered};

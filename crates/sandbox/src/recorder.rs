@@ -32,6 +32,11 @@ impl Recorder {
         Self(writer)
     }
 
+    /// Whether anything is recorded.
+    pub(crate) fn is_on(&self) -> bool {
+        self.0.is_some()
+    }
+
     /// Its size, or `None` if no recording is wanted or it would be too large.
     pub(crate) fn bytes(&self) -> Option<u64> {
         self.0.as_ref().and_then(Writer::bytes)

@@ -9,6 +9,9 @@ pub const MAX_ARTIFACT_BYTES: usize = 64 << 20;
 /// The longest question: such a value, and its name around it.
 pub(crate) const MAX_QUESTION_BYTES: usize = MAX_ARTIFACT_BYTES + (64 << 10);
 
+/// Questions of one run. Each costs the host work that no fuel counts.
+pub const MAX_QUESTIONS: u64 = 10_000;
+
 /// Why a question about what lives between runs has no answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[error("{message}")]
@@ -32,6 +35,12 @@ impl NotAnswered {
     /// What was asked is wrong.
     pub fn argument(message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self { is_argument: true, ..Self::new(message, hint) }
+    }
+
+    /// The run has asked too often.
+    pub fn too_often(what: &str) -> Self {
+        let text = format!("the run has asked {MAX_QUESTIONS} times for {what}, which is the limit");
+        Self::new(text, "ask for more at once, or in a later run")
     }
 
     /// The text that crosses to the guest, and is recorded.

@@ -10,6 +10,9 @@ use tokio::task::spawn_blocking;
 /// Longer questions are read on a thread of their own.
 const AT_ONCE_BYTES: usize = 256 * 1024;
 
+/// Bytes of a question around its value.
+const AROUND_BYTES: u64 = 64 * 1024;
+
 /// What a script asks.
 #[derive(Debug)]
 pub(super) enum Asked {
@@ -60,6 +63,9 @@ enum Question<'a> {
 impl Asked {
     /// Reads a question, in which a value may have at most `max` bytes.
     pub(super) async fn read(question: String, max: u64) -> Result<Self, NotAnswered> {
+        if question.len() as u64 > max.saturating_add(AROUND_BYTES) {
+            return Err(too_large(question.len(), max));
+        }
         if question.len() <= AT_ONCE_BYTES {
             return Self::parse(&question, max);
         }
@@ -96,12 +102,8 @@ fn wrong_name(fault: &ArtifactNameError) -> NotAnswered {
 
 /// What a JSON text is kept as: a text is searched by its lines, and is not JSON.
 pub(super) fn content(json: &str, max: u64) -> Result<Content, NotAnswered> {
-    let too_large = |used: usize| {
-        let text = format!("the value has {used} bytes as JSON; the limit is {max} ([artifacts] max_artifact)");
-        NotAnswered::argument(text, "save it in parts, under names of their own")
-    };
     if json.len() as u64 > max {
-        return Err(too_large(json.len()));
+        return Err(too_large(json.len(), max));
     }
     if json.trim_start().starts_with('"')
         && let Ok(text) = serde_json::from_str::<String>(json)
@@ -113,6 +115,11 @@ pub(super) fn content(json: &str, max: u64) -> Result<Content, NotAnswered> {
     value
         .map(Content::Value)
         .map_err(|fault| NotAnswered::argument(fault.to_string(), "save a flatter or smaller value"))
+}
+
+fn too_large(used: usize, max: u64) -> NotAnswered {
+    let text = format!("the value has {used} bytes as JSON; the limit is {max} ([artifacts] max_artifact)");
+    NotAnswered::argument(text, "save it in parts, under names of their own")
 }
 
 #[cfg(test)]
