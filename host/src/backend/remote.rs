@@ -8,6 +8,7 @@ use belljar_daemon::{
 };
 use belljar_upstream::ClientAbilities;
 use futures::{FutureExt as _, future::BoxFuture};
+use parking_lot::Mutex;
 use serde_json::value::RawValue;
 
 use super::{
@@ -95,7 +96,8 @@ pub(crate) struct RemoteEachTime {
     config: ConfigArguments,
     instructions: Arc<str>,
     asking: Asking,
-    artifacts: Option<KeptArtifacts>,
+    /// Those of the configuration with this fingerprint.
+    artifacts: Mutex<(String, Option<KeptArtifacts>)>,
     longest: Duration,
 }
 
@@ -108,7 +110,7 @@ impl RemoteEachTime {
             config,
             instructions: instructions(loaded).into(),
             asking: Asking::of(loaded),
-            artifacts: KeptArtifacts::of(loaded),
+            artifacts: Mutex::new((daemon::fingerprint(loaded), KeptArtifacts::of(loaded))),
             longest,
         }
     }
@@ -136,8 +138,22 @@ impl Backends for RemoteEachTime {
         self.asking.clone()
     }
 
+    /// Those of the configuration as it is now: its owner may have turned them off.
     fn artifacts(&self) -> Option<KeptArtifacts> {
-        self.artifacts.clone()
+        let loaded = match setup::read(&self.config) {
+            Ok(loaded) => loaded,
+            Err(failure) => {
+                let (message, _) = failure.told();
+                tracing::warn!("artifacts cannot be read as long as the configuration cannot be: {message}");
+                return None;
+            }
+        };
+        let fingerprint = daemon::fingerprint(&loaded);
+        let mut known = self.artifacts.lock();
+        if known.0 != fingerprint {
+            *known = (fingerprint, KeptArtifacts::of(&loaded));
+        }
+        known.1.clone()
     }
 
     fn longest(&self) -> Duration {

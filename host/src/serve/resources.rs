@@ -12,6 +12,7 @@ use rmcp::{
     },
     service::RequestContext,
 };
+use tokio::sync::Semaphore;
 
 use super::{execute::Runs, requester::principal, scopes::may_run};
 use crate::artifacts::{KeptArtifacts, Unread};
@@ -20,6 +21,9 @@ use crate::artifacts::{KeptArtifacts, Unread};
 const PAGE: u32 = 100;
 /// Bytes of one resource. Scripts read larger ones in parts.
 const MAX_RESOURCE_BYTES: u64 = 8 << 20;
+/// Resources that are read at once, by all clients of this process: the bytes of each are there
+/// several times while its answer is made.
+static READS: Semaphore = Semaphore::const_new(4);
 /// What the address of each begins with.
 const BEGIN: &str = "belljar://artifacts/";
 
@@ -68,6 +72,7 @@ impl Runs {
         let (artifacts, holder) = self.artifacts(context).await?;
         let id = uri.strip_prefix(BEGIN).and_then(|id| id.parse::<ArtifactId>().ok());
         let id = id.ok_or_else(|| refused(Unread::NotThere))?;
+        let _turn = READS.acquire().await.map_err(|closed| ErrorData::internal_error(closed.to_string(), None))?;
         let (entry, content) = artifacts.read(&holder, id, MAX_RESOURCE_BYTES).await.map_err(refused)?;
         let (uri, mime) = (artifact_uri(id), mime_of(&entry));
         let contents = match (entry.kind, String::from_utf8(content)) {
