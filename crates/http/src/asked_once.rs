@@ -14,9 +14,15 @@ type Cell = Arc<OnceCell<Option<Arc<str>>>>;
 impl AskedOnce {
     /// The text, if the client has one. Whoever comes while it is being asked for waits for the
     /// same answer.
-    pub async fn get_or_ask(&self, ask: impl Future<Output = Option<Arc<str>>>) -> Option<Arc<str>> {
+    ///
+    /// # Errors
+    /// The client has not answered. It is asked again the next time.
+    pub async fn get_or_ask<E>(
+        &self,
+        ask: impl Future<Output = Result<Option<Arc<str>>, E>>,
+    ) -> Result<Option<Arc<str>>, E> {
         let cell = self.0.lock().clone();
-        cell.get_or_init(|| ask).await.clone()
+        cell.get_or_try_init(|| ask).await.cloned()
     }
 
     /// Forgets it, because it has changed. An answer that is on its way is not kept.
@@ -33,20 +39,25 @@ mod tests {
 
     use super::*;
 
+    type Answer = Result<Option<Arc<str>>, &'static str>;
+
     #[tokio::test]
     async fn a_client_is_asked_once_and_again_after_a_change() {
         let asked = AskedOnce::default();
-        assert_eq!(asked.get_or_ask(ready(Some("a".into()))).await.as_deref(), Some("a"));
-        assert_eq!(asked.get_or_ask(pending()).await.as_deref(), Some("a"));
+        let a: Answer = Ok(Some("a".into()));
+        assert_eq!(asked.get_or_ask(ready(a.clone())).await, a);
+        assert_eq!(asked.get_or_ask(pending::<Answer>()).await, a);
         asked.forget();
-        assert_eq!(asked.get_or_ask(ready(None)).await, None);
-        assert_eq!(asked.get_or_ask(pending()).await, None, "that there is none is an answer too");
+        assert_eq!(asked.get_or_ask(ready(Answer::Ok(None))).await, Ok(None));
+        assert_eq!(asked.get_or_ask(pending::<Answer>()).await, Ok(None), "that there is none is an answer too");
     }
 
     #[tokio::test]
     async fn an_answer_that_was_given_up_is_asked_for_again() {
         let asked = AskedOnce::default();
-        assert!(asked.get_or_ask(pending()).now_or_never().is_none());
-        assert_eq!(asked.get_or_ask(ready(Some("a".into()))).await.as_deref(), Some("a"));
+        assert!(asked.get_or_ask(pending::<Answer>()).now_or_never().is_none());
+        assert_eq!(asked.get_or_ask(ready(Answer::Err("late"))).await, Err("late"));
+        let a: Answer = Ok(Some("a".into()));
+        assert_eq!(asked.get_or_ask(ready(a.clone())).await, a);
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! It keeps work in order, and nobody out: a client says which it is in. A client of the initialize
 //! era that declares roots is asked for them once a session, and again after they have changed.
-//! Without an answer in time it has none, as if it declared no roots. The later revision has no
-//! requests from server to client.
+//! A run without an answer in time has none, as if its client declared no roots, and the next one
+//! asks again. The later revision has no requests from server to client.
 
 #![expect(deprecated, reason = "roots are deprecated, and clients of today have them")]
 
@@ -20,7 +20,7 @@ use rmcp::{
     model::ListRootsResult,
     service::{NotificationContext, RequestContext},
 };
-use tokio::time::timeout;
+use tokio::time::{error::Elapsed, timeout};
 use url::Url;
 
 use super::client;
@@ -84,7 +84,10 @@ impl Workspaces {
             Some(admission) => admission.workspace(),
         };
         let root = match asked {
-            Some(asked) => asked.get_or_ask(first_root(context)).await,
+            Some(asked) => asked.get_or_ask(first_root(context)).await.unwrap_or_else(|_| {
+                tracing::info!("the client declares roots, and did not say them within {} s", DEADLINE.as_secs());
+                None
+            }),
             None => None,
         };
         root.map_or_else(|| otherwise.clone(), |root| root.to_string())
@@ -99,18 +102,14 @@ impl Workspaces {
     }
 }
 
-async fn first_root(context: &RequestContext<RoleServer>) -> Option<Arc<str>> {
-    match timeout(DEADLINE, context.peer.list_roots()).await {
-        Ok(Ok(roots)) => first(roots),
-        Ok(Err(error)) => {
+async fn first_root(context: &RequestContext<RoleServer>) -> Result<Option<Arc<str>>, Elapsed> {
+    Ok(match timeout(DEADLINE, context.peer.list_roots()).await? {
+        Ok(roots) => first(roots),
+        Err(error) => {
             tracing::info!("the client declares roots, and does not say them: {error}");
             None
         }
-        Err(_) => {
-            tracing::info!("the client declares roots, and did not say them within {} s", DEADLINE.as_secs());
-            None
-        }
-    }
+    })
 }
 
 /// The first of the roots that can be a workspace.
