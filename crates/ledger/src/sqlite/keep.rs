@@ -90,7 +90,7 @@ pub(super) fn purge(connection: &mut Connection, what: &Purge) -> rusqlite::Resu
     if forgotten > 0 || some {
         // SQLite moves rows between pages, and the remains are only overwritten when the whole file
         // is rewritten.
-        match connection.execute_batch("VACUUM").and_then(|()| begin_the_log_anew(connection)) {
+        match rewrite(connection) {
             Ok(whole) => is_empty = whole,
             Err(error) => tracing::warn!(
                 "parts of what was forgotten may remain in the ledger's file, which could not be rewritten: {error}"
@@ -103,6 +103,14 @@ pub(super) fn purge(connection: &mut Connection, what: &Purge) -> rusqlite::Resu
         );
     }
     Ok(forgotten)
+}
+
+/// Writes the whole file anew. Returns whether the log beside it is empty then.
+fn rewrite(connection: &Connection) -> rusqlite::Result<bool> {
+    let before = artifacts::used_pages(connection)?;
+    connection.execute_batch("VACUUM")?;
+    artifacts::rewritten(connection, before)?;
+    begin_the_log_anew(connection)
 }
 
 /// Empties the log beside the file. Returns whether it is empty: it is not if another process reads

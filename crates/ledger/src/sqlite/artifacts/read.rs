@@ -117,7 +117,7 @@ impl Reader {
         read().map_err(|error| self.failed(&error))
     }
 
-    /// A part of an artifact's content, and its number if its use is to be noted.
+    /// A part of an artifact's content.
     pub(super) fn read(
         &self,
         whose: &Holder,
