@@ -20,8 +20,17 @@ const SECRET: &str = "xylophonesecret";
 
 /// Stores as the gateway of another process does, which then ends.
 fn stored(terminal: &Terminal, holder: &Holder, artifacts: Vec<NewArtifact>) -> Vec<Stored> {
+    stored_by(ArtifactSettings::default(), terminal, holder, artifacts)
+}
+
+fn stored_by(
+    settings: ArtifactSettings,
+    terminal: &Terminal,
+    holder: &Holder,
+    artifacts: Vec<NewArtifact>,
+) -> Vec<Stored> {
     Runtime::new().unwrap().block_on(async {
-        let (ledger, store) = store(&state(terminal));
+        let (ledger, store) = store(&state(terminal), settings);
         let mut stored = Vec::new();
         for artifact in artifacts {
             stored.push(store.store(holder.clone(), artifact).await.unwrap());
@@ -31,9 +40,9 @@ fn stored(terminal: &Terminal, holder: &Holder, artifacts: Vec<NewArtifact>) -> 
     })
 }
 
-fn store(folder: &Path) -> (SqliteLedger, SqliteArtifacts) {
+fn store(folder: &Path, settings: ArtifactSettings) -> (SqliteLedger, SqliteArtifacts) {
     let ledger = SqliteLedger::new(Some(folder), Options { fsync: false, keep: LedgerKeep::default() });
-    let artifacts = ledger.artifacts(ArtifactSettings::default());
+    let artifacts = ledger.artifacts(settings);
     (ledger, artifacts)
 }
 
@@ -153,18 +162,21 @@ fn a_purge_leaves_nothing_of_them_on_the_disk_and_doctor_counts_what_there_is() 
 #[test]
 fn the_configuration_says_how_long_they_stay() {
     let terminal = Terminal::new();
-    stored(&terminal, &holder(None, "/work"), vec![value(&json!("old words")), value(&json!("new words"))]);
-    let connection = Connection::open(state(&terminal).join("ledger.db")).unwrap();
-    connection.execute("UPDATE artifacts SET used_ms = used_ms - 172800000 WHERE number = 1", []).unwrap();
-    drop(connection);
-    for (days, left) in [(30, 2), (1, 1)] {
-        let config = terminal.folder.path().join(format!("{days}.toml"));
-        fs::write(&config, format!("[artifacts]\ndays = {days}\n")).unwrap();
-        let config = ["--config", config.to_str().unwrap()];
-        assert_eq!(terminal.belljar(&[&["runs", "purge"], config.as_slice()].concat()).code, 0);
-        let listed = json_of(&terminal, &[&["list", "--workspace", "/work"], config.as_slice()].concat());
-        assert_eq!(listed["artifacts"].as_array().unwrap().len(), left, "{days}");
+    for (days, text) in [(1, "short"), (30, "long")] {
+        let settings = ArtifactSettings { days, ..ArtifactSettings::default() };
+        stored_by(settings, &terminal, &holder(None, "/work"), vec![named(text, value(&json!(text)))]);
     }
+    let connection = Connection::open(state(&terminal).join("ledger.db")).unwrap();
+    connection.execute("UPDATE artifacts SET used_ms = used_ms - 172800000", []).unwrap();
+    drop(connection);
+    // What counts is the configuration that stored it, and not the one that looks.
+    let config = terminal.folder.path().join("1.toml");
+    fs::write(&config, "[artifacts]\ndays = 1\n").unwrap();
+    let config = ["--config", config.to_str().unwrap()];
+    assert_eq!(terminal.belljar(&[&["runs", "purge"], config.as_slice()].concat()).code, 0);
+    let listed = json_of(&terminal, &[&["list", "--workspace", "/work"], config.as_slice()].concat());
+    let names: Vec<&Value> = listed["artifacts"].as_array().unwrap().iter().map(|entry| &entry["name"]).collect();
+    assert_eq!(names, ["long"]);
     let wrong = terminal.folder.path().join("wrong.toml");
     fs::write(&wrong, "[artifacts]\ndays = 0\n").unwrap();
     let refused = terminal.belljar(&["artifacts", "list", "--config", wrong.to_str().unwrap()]);

@@ -331,7 +331,8 @@ fn resources_are_paged_and_are_there_only_where_artifacts_are() {
     ] {
         assert!(client.ask("resources/read", json!({ "uri": uri })).is_null(), "{uri}");
     }
-    // So it is for a server that has the daemon do the work, from the moment when its owner says so.
+    // So it is for a server that has the daemon do the work, from the moment when its owner says
+    // so.
     let config = terminal.file("changing.toml", "");
     let mut client = Client::connect(&terminal, &["--daemon", "--config", config.to_str().unwrap()]);
     assert!(client.ask("resources/list", json!({}))["resources"].is_array());

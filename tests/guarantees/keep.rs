@@ -459,7 +459,8 @@ async fn over_its_bounds_nothing_is_kept_the_run_succeeds_and_says_why() {
         value(&gateway, "return [keep.a, keep.b ?? null, keep.c, keep.d.length]").await,
         json!(["", null, 3, 900])
     );
-    // What is larger than the owner lets scripts keep now is not written over as if it were not there.
+    // What is larger than the owner lets scripts keep now is not written over as if it were not
+    // there.
     let less = place.process_with(KeepSettings { max_bytes: ByteSize::b(500), ..settings });
     let outcome = run(&less, "keep.d ??= 'new'; 0").await;
     let said = logs(&outcome);

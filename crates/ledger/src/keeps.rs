@@ -186,8 +186,8 @@ pub trait Keeps: Send + Sync + 'static {
         bounds: KeepBounds,
     ) -> BoxFuture<'_, Result<Swapped, LedgerError>>;
 
-    /// Forgets a value, or all of a holder, and overwrites it in the file with its earlier versions.
-    /// Returns how many there were.
+    /// Forgets a value, or all of a holder, and overwrites it in the file with its earlier
+    /// versions. Returns how many there were.
     fn forget_kept(&self, holder: Holder, name: Option<String>) -> BoxFuture<'_, Result<u64, LedgerError>>;
 
     /// The totals of all holders.

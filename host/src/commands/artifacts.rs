@@ -93,7 +93,7 @@ pub(crate) enum ArtifactsCommand {
         #[arg(long)]
         all: bool,
         /// With --all: those of all workspaces and principals.
-        #[arg(long, requires = "all", conflicts_with_all = ["workspace", "principal"])]
+        #[arg(long, requires = "all", conflicts_with_all = ["which", "workspace", "principal"])]
         all_workspaces: bool,
         #[command(flatten)]
         holder: HolderArguments,
