@@ -66,6 +66,8 @@ pub(super) const REST: Duration = if cfg!(test) { Duration::from_millis(300) } e
 const PAUSE: Duration = Duration::from_millis(5);
 /// The same between two steps for which somebody waits.
 const SHORT_PAUSE: Duration = Duration::from_millis(2);
+/// Steps of storing before such a pause. Each takes a millisecond or two, and a script waits.
+const STEPS: u32 = 32;
 /// How often old runs are forgotten.
 const TIDYING: Duration = Duration::from_secs(3600);
 /// How often errors are logged.
@@ -123,6 +125,7 @@ impl Writer {
             fault: None,
             tidied: None,
             artifacts,
+            steps: 0,
             complaints: Complaints::default(),
         };
         let started = thread::Builder::new().name("belljar-ledger".to_owned()).spawn(move || work.go_on(received));
@@ -303,6 +306,8 @@ struct Work {
     /// When old runs were last forgotten.
     tidied: Option<Instant>,
     artifacts: Upkeep,
+    /// Steps of storing since the last pause.
+    steps: u32,
     complaints: Complaints,
 }
 
@@ -418,13 +423,17 @@ impl Work {
     }
 
     /// The next message, or that there is time for artifacts.
-    fn next(&self, messages: &mut mpsc::Receiver<Message>, clock: Option<&Runtime>) -> Next {
+    fn next(&mut self, messages: &mut mpsc::Receiver<Message>, clock: Option<&Runtime>) -> Next {
         if !self.artifacts.has_work() {
             return messages.blocking_recv().map_or(Next::End, |message| Next::Message(Box::new(message)));
         }
         let received = match messages.try_recv() {
             Err(mpsc::error::TryRecvError::Empty) => {
                 let Some(clock) = clock else { return Next::Idle };
+                self.steps = if self.artifacts.is_storing() { (self.steps + 1) % STEPS } else { 0 };
+                if self.steps != 0 {
+                    return Next::Idle;
+                }
                 // Other processes write, too, and they have no queue to wait in.
                 let pause = if self.artifacts.is_urgent() { SHORT_PAUSE } else { PAUSE };
                 let waited = clock.block_on(async { timeout(pause, messages.recv()).await });
