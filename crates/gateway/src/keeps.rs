@@ -103,7 +103,7 @@ impl Asked {
 
     fn parse(question: &str, bounds: &JsonBounds) -> Result<Self, NotAnswered> {
         let question: Question<'_> = serde_json::from_str(question).map_err(|error| {
-            NotAnswered::argument(format!("this is no question about kept values: {error}"), "use keep.name")
+            NotAnswered::argument(format!("this is not a question about kept values: {error}"), "use keep.name")
         })?;
         let text = |value: &RawValue| {
             let text = JsonText::parse(value.get().to_owned(), bounds);

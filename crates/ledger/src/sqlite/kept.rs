@@ -240,7 +240,7 @@ fn made(
     let over_another = match replaces {
         Replaces::Version(version) => {
             let found = now.map(|(id, ..)| id);
-            // What this run wrote itself meanwhile is no other's.
+            // What this run wrote itself meanwhile is not another's.
             found != *version && (by_other.is_some() || found.is_none())
         }
         Replaces::AsOf(at) => by_other.is_some_and(|(_, changed, ..)| changed > milliseconds(*at)),
@@ -497,7 +497,7 @@ mod tests {
         assert!(!over(1, Some("1"), Replaces::Version(None)));
         let read = version(&beside, "a");
         assert!(!over(1, Some("2"), Replaces::Version(read)));
-        assert!(!over(1, Some("3"), Replaces::Version(read)), "what it wrote itself is no other's");
+        assert!(!over(1, Some("3"), Replaces::Version(read)), "what it wrote itself is not another's");
         assert!(over(2, Some("4"), Replaces::Version(read)));
         assert!(over(3, Some("5"), Replaces::Version(None)), "there was no value when it looked");
         assert!(over(4, Some("6"), Replaces::AsOf(began)));

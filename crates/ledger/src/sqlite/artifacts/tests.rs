@@ -72,7 +72,7 @@ async fn swept(folder: &Path, left: i64) {
 async fn what_is_stored_is_read_listed_and_found_in_another_process_of_the_same_holder() {
     let folder = tempfile::tempdir().expect("a folder");
     let here_first = artifacts(folder.path());
-    assert!(here_first.list(here(), None, 10).await.expect("nothing is no fault").is_empty());
+    assert!(here_first.list(here(), None, 10).await.expect("that there is nothing is not a fault").is_empty());
     assert!(!folder.path().join(file::NAME).exists(), "reading makes no file");
     let run = RunId::from_bits(7);
     let labelled = NewArtifact {
