@@ -541,8 +541,13 @@ async fn a_file_in_an_answer_is_kept_and_its_handle_shows_it_again() {
     assert_eq!(later.logs[0].text, "true");
     let handle = value(&office, &format!("const handle = await artifacts.get({id:?}); return [handle.type, handle.mimeType, handle.bytes, handle.artifact]")).await;
     assert_eq!(handle, json!(["image", "image/png", 3_000, id]));
-    let said = value(&office, &format!("return await artifacts.text({id:?}).catch(e => e.name)")).await;
-    assert_eq!(said, "TypeError");
+    // Its bytes enter the jar only for a script that wants them.
+    let data = block["data"].as_str().unwrap();
+    for (from, to) in [(0, 4_000), (0, 4), (1, 2), (3, 9), (3_999, 5_000), (4_000, 4_001), (9, 3)] {
+        let part = value(&office, &format!("return await artifacts.text({id:?}, {{ from: {from}, to: {to} }})")).await;
+        assert_eq!(part, data.get(from..to.min(4_000)).unwrap_or_default(), "{from}..{to}");
+    }
+    assert_eq!(value(&office, &format!("return await artifacts.text({id:?})")).await, *data);
     // However often it is returned, the file comes once.
     let often = format!("return Array(1000).fill(await artifacts.get({id:?}))");
     let often = run(&office, &often).await;
@@ -552,6 +557,62 @@ async fn a_file_in_an_answer_is_kept_and_its_handle_shows_it_again() {
     let gone =
         value(&office, "return { type: 'image', artifact: 'a_0000000000001', mimeType: 'image/png', bytes: 1 }").await;
     assert_eq!(gone["artifact"], "a_0000000000001");
+}
+
+#[tokio::test]
+async fn the_files_of_a_tools_result_stay_outside_of_the_jar() {
+    let (data, reel) = ("iVBO".repeat(100_000), "AAAB".repeat(100_000));
+    let block = json!({ "type": "image", "data": data, "mimeType": "image/png" });
+    let icon = json!({ "type": "image", "data": "iVBO", "mimeType": "image/png" });
+    let film = json!({ "type": "resource", "resource": { "uri": "file:///film", "blob": reel } });
+    let content = json!([block, icon, film]);
+    let camera = Stub::new(
+        json!([{ "name": "shoot", "inputSchema": { "type": "object" } }]),
+        move |_, _| json!({ "content": content, "_meta": { "exact": 1 } }),
+    );
+    let folder = tempfile::tempdir().unwrap();
+    let office = office_with(&folder, &[("camera", camera.clone())], None).with_recording(ByteSize::mib(8));
+    let source = "const blocks = await camera.shoot();
+        console.log(JSON.stringify(blocks).length < 500, blocks[1].data, blocks[2].uri, Object.keys(blocks[0]).sort().join());
+        return { shot: blocks[0], film: blocks[2] }";
+    let outcome = run(&office.with_previews(), source).await;
+    assert_eq!(outcome.logs[0].text, "true iVBO file:///film artifact,bytes,mimeType,type", "{outcome:#?}");
+    // Whoever gets the value gets the files, which are kept once.
+    let media: Vec<_> = outcome.media.iter().cloned().map(Media::into_block).collect();
+    assert_eq!((media.len(), &media[0]), (2, &block));
+    assert_eq!(media[1]["resource"]["blob"], json!(reel));
+    let ids = [kept(&outcome, KeptOf::Media(1)), kept(&outcome, KeptOf::Media(2))];
+    let listed = value(&office, "return (await artifacts.list()).map(({ id, kind }) => `${kind} ${id}`).sort()").await;
+    let mut expected = ids.each_ref().map(|id| format!("blob {id}"));
+    expected.sort();
+    assert_eq!(listed, json!(expected));
+    // They are not in the recording, and the replay sees the same handles.
+    let recording = recording(&outcome);
+    let Some(Recorded::Whole(bytes)) = &outcome.recording else { panic!("{outcome:#?}") };
+    assert!(bytes.len() < 20_000, "{}", bytes.len());
+    let replayed = office.replay(&recording).await.unwrap();
+    assert_eq!((&replayed.logs, replayed.usage.fuel), (&outcome.logs, outcome.usage.fuel));
+    // The whole result has handles, too, and keeps all else.
+    let raw = value(&office, "const raw = await tools.raw('camera.shoot', {}); return [typeof raw.content[0].artifact, raw._meta.exact]").await;
+    assert_eq!(raw, json!(["string", 1]));
+    // Without artifacts, the script has the bytes.
+    let plain = value(&gateway(&[("camera", camera)], Vec::new()), "return (await camera.shoot())[0].data.length").await;
+    assert_eq!(plain, 400_000);
+}
+
+#[tokio::test]
+async fn a_file_that_cannot_be_kept_is_in_the_result_as_before() {
+    let data = "iVBO".repeat(10_000);
+    let content = json!([{ "type": "image", "data": data, "mimeType": "image/png" }]);
+    let camera = Stub::new(
+        json!([{ "name": "shoot", "inputSchema": { "type": "object" } }]),
+        move |_, _| json!({ "content": content }),
+    );
+    let folder = tempfile::tempdir().unwrap();
+    // No database can be here.
+    std::fs::create_dir(folder.path().join("ledger.db")).unwrap();
+    let office = office_with(&folder, &[("camera", camera)], None);
+    assert_eq!(value(&office, "return (await camera.shoot())[0].data.length").await, 40_000);
 }
 
 #[tokio::test]

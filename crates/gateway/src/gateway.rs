@@ -21,7 +21,7 @@ use futures::{FutureExt as _, future::BoxFuture};
 
 use crate::{
     Approvals, Teller, Toolbox,
-    artifacts::{self, ArtifactStore, PutAway, Shown},
+    artifacts::{self, ArtifactStore, KnownFiles, PutAway, Shown},
     grant::{Grant, Planned, ScriptCalls},
     hosted::{HostedRun, Joined, untaken},
     labels::Carrier,
@@ -473,9 +473,10 @@ impl Gateway {
         let carrier = Carrier { who: grant.who(), run: log.run() };
         let is_large = |value: &JsonText| text_exceeds(value, shown.max_output.as_u64());
         let stays_whole = put_away.is_some() && outcome.result.as_ref().is_ok_and(is_large);
+        let mut known = KnownFiles::new();
         if !(keeps_media || stays_whole) {
             if let Some(of_run) = self.artifacts().zip(grant.holder()) {
-                artifacts::with_files(&mut outcome, &shown, of_run, (&self.toolbox, carrier)).await;
+                known = artifacts::with_files(&mut outcome, &shown, of_run, (&self.toolbox, carrier)).await;
             }
             media::take_out(&mut outcome, &shown);
         }
@@ -509,7 +510,7 @@ impl Gateway {
         };
         if let Some((artifacts, holder)) = put_away {
             let labels = self.toolbox.carried(grant.who());
-            PutAway { artifacts, holder, run: log.run(), labels }.from(&mut outcome, logs).await;
+            PutAway { artifacts, holder, run: log.run(), labels, known }.from(&mut outcome, logs).await;
         }
         log.end(&self.toolbox, outcome.result.as_ref().err(), &outcome.usage, recording).await;
         self.toolbox.keep_observations(true).await;

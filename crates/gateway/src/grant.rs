@@ -24,7 +24,7 @@ use serde_json::{Value, json};
 use crate::{
     Toolbox,
     approvals::{Approvals, Asking, Checked, Held, NotSent, Teller},
-    artifacts::Answering,
+    artifacts::{Answering, Apart},
     counts::Turn,
     idempotency,
     keeps::RunKeeps,
@@ -267,6 +267,7 @@ impl Grant {
         let (remarks, locks, total) = (self.remarks.clone(), self.locks.clone(), self.total);
         let (log, effect, ceiling) = (self.log.clone(), tool.effect, self.ceiling);
         let broken_skill = self.skills.broken(&path);
+        let holder = self.holder.clone().filter(|_| self.has_artifacts);
         let Begun { who, turn } = self.announced.take(number).unwrap_or_else(|| self.begun(&path));
         async move {
             let mut turn = turn;
@@ -424,7 +425,11 @@ impl Grant {
             };
             let answer = match answer {
                 Ok(raw) => {
-                    let (taken, remark) = toolbox.taken(&path, observer, raw).await;
+                    let apart = holder.as_ref().zip(toolbox.artifacts()).map(|(holder, artifacts)| {
+                        let labels = toolbox.carried_with(&who, &path);
+                        Apart { artifacts, holder, run: log.run(), labels, remarks: &remarks }
+                    });
+                    let (taken, remark) = toolbox.taken(&path, observer, apart, raw).await;
                     match remark {
                         Some(remark) if remark.is_certain => remarks.add(remark.text),
                         Some(remark) => remarks.tell(remark.text),

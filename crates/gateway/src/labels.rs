@@ -108,6 +108,13 @@ impl Toolbox {
         names.into_iter().collect()
     }
 
+    /// The names of all that it carries once it has an answer of this tool.
+    pub(crate) fn carried_with(&self, who: &AsRules, path: &ToolPath) -> Vec<String> {
+        let mut names: BTreeSet<String> = self.carried(who).into_iter().collect();
+        names.extend(self.label_names(self.labels_of(path)).map(str::to_owned));
+        names.into_iter().collect()
+    }
+
     /// Lets a run that goes on carry what it carried before.
     pub(crate) fn carry_on(&self, who: &AsRules, names: &[String]) {
         who.labels().add(self.labels_named(names.iter().map(String::as_str)));

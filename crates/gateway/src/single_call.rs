@@ -241,7 +241,7 @@ impl Toolbox {
         let answer = self.upstream().call_text(path, arguments, limit, &caller).await;
         let answer = match answer {
             Ok(raw) => {
-                let (taken, remark) = self.taken(path, observer, raw).await;
+                let (taken, remark) = self.taken(path, observer, None, raw).await;
                 if let Some(FilterRemark { text, .. }) = remark {
                     let warning = told.warning.take().map(|warning| format!("{warning}; {text}"));
                     told.warning = Some(warning.unwrap_or(text));

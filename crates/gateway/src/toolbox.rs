@@ -26,7 +26,7 @@ use tokio::{
 use crate::{
     approvals::Waiting,
     arguments::{CheckWorkers, Checks},
-    artifacts::ArtifactStore,
+    artifacts::{Apart, ArtifactStore},
     checked::LARGE_TREES,
     last_kept::LastKept,
     locks::ServerLock,
@@ -458,8 +458,8 @@ impl Toolbox {
     }
 
     /// The answer of a call as a script is to have it: in JSON where the tool wrote another
-    /// notation, and filtered where the owner wants that. What else its author should know is in
-    /// the remark.
+    /// notation, filtered where the owner wants that, and without the files that are kept `apart`.
+    /// What else its author should know is in the remark.
     ///
     /// # Cancellation
     /// Nothing is left behind.
@@ -467,6 +467,7 @@ impl Toolbox {
         &self,
         path: &ToolPath,
         observer: Option<Observer>,
+        apart: Option<Apart<'_>>,
         raw: JsonText,
     ) -> (JsonText, Option<FilterRemark>) {
         let raw = match &observer {
@@ -474,6 +475,10 @@ impl Toolbox {
             None => raw,
         };
         let (taken, remark) = self.filters.take(path, raw).await;
+        let taken = match apart {
+            Some(apart) => apart.from(taken).await,
+            None => taken,
+        };
         if let Some(observer) = observer.filter(|_| remark.is_none()) {
             observer.record(&taken);
         }

@@ -119,6 +119,52 @@ fn kind_of(mime: Option<&str>) -> &'static str {
     }
 }
 
+/// A file in the content of a tool's result.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FileBlock {
+    /// Which block of the content it is.
+    pub position: usize,
+    /// What the block says that it is: `image`, `audio` or `resource`.
+    pub kind: &'static str,
+    /// Its type, if the block says one.
+    pub mime: Option<String>,
+    /// The address of a resource.
+    pub uri: Option<String>,
+    /// Its bytes.
+    pub bytes: Vec<u8>,
+}
+
+impl FileBlock {
+    /// The handle in its place, once it is kept as this artifact.
+    pub fn handle(&self, id: ArtifactId) -> Value {
+        let mut handle = file_handle(id, self.mime.as_deref(), self.bytes.len() as u64);
+        if let Some(members) = handle.as_object_mut() {
+            members.insert("type".to_owned(), self.kind.into());
+            if let Some(uri) = &self.uri {
+                members.insert("uri".to_owned(), uri.as_str().into());
+            }
+        }
+        handle
+    }
+}
+
+/// The files in the content of a tool's result that have more than so many bytes of base64: the
+/// first ones, as many as an answer may show.
+pub fn file_blocks(content: &[Value], above: u64) -> Vec<FileBlock> {
+    let of = |(position, block): (usize, &Value)| {
+        let holder = block.get("resource").unwrap_or(block);
+        let encoded = holder.get("data").or_else(|| holder.get("blob")).and_then(Value::as_str)?;
+        if encoded.len() as u64 <= above {
+            return None;
+        }
+        let kind = Block::of(block.as_object()?)?.kind;
+        let text = |name: &str| holder.get(name).and_then(Value::as_str).map(str::to_owned);
+        let bytes = STANDARD.decode(encoded).ok()?;
+        Some(FileBlock { position, kind, mime: text("mimeType"), uri: text("uri"), bytes })
+    };
+    content.iter().enumerate().filter_map(of).take(MAX_BLOCKS).collect()
+}
+
 /// The files whose handles are in a value, each once, in their order.
 ///
 /// It recurses as deep as the value nests.
@@ -342,6 +388,24 @@ mod tests {
         put_back(&mut value, &mut [(id, block.clone())].into());
         assert_eq!(value[0], block);
         assert_eq!(value.as_array().map(|all| all.iter().filter(|each| **each == handle).count()), Some(999));
+    }
+
+    #[test]
+    fn large_files_of_a_result_become_handles_and_small_ones_stay() {
+        let data = "AAAA".repeat(10);
+        let large = json!({ "type": "image", "data": data, "mimeType": "image/png" });
+        let file = json!({ "type": "resource", "resource": { "uri": "file:///a", "blob": data } });
+        let note = json!({ "type": "resource", "resource": { "uri": "note:1", "text": data } });
+        let text = json!({ "type": "text", "text": data });
+        let broken = json!({ "type": "image", "data": "?".repeat(40), "mimeType": "image/png" });
+        let found = file_blocks(&[text, image(), large, note, broken, json!(1), file], 39);
+        let id = ArtifactId::from_bits(1);
+        let handles: Vec<_> = found.iter().map(|file| (file.position, file.handle(id))).collect();
+        let (png, other) = (file_handle(id, Some("image/png"), 30), json!("file:///a"));
+        let other = json!({ "type": "resource", "artifact": id, "bytes": 30, "uri": other });
+        assert_eq!(handles, [(2, png), (6, other)]);
+        assert_eq!(file_blocks(&vec![image(); MAX_BLOCKS + 1], 0).len(), MAX_BLOCKS);
+        assert_eq!(file_blocks(&[image()], 12), [], "as large as may stay");
     }
 
     #[test]

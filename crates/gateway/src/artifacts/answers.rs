@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use belljar_ledger::{
     ArtifactEntry, ArtifactError, Found, Holder, MAX_HITS, MAX_LISTED, MAX_READ, NewArtifact, Search, Stored,
 };
-use belljar_model::{ArtifactKind, ArtifactRef, ByteSize, JsonBounds, JsonText, file_handle};
+use belljar_model::{ArtifactKind, ArtifactRef, ByteSize, JsonBounds, JsonText, base64, file_handle};
 use belljar_sandbox::{MAX_ARTIFACT_BYTES, NotAnswered};
 use serde_json::{Value, json};
 use tokio::task::spawn_blocking;
@@ -67,11 +67,7 @@ impl Answering<'_> {
     async fn text(&self, which: ArtifactRef, from: u64, to: u64) -> Result<JsonText, NotAnswered> {
         let entry = self.entry(which.clone()).await?;
         if entry.kind == ArtifactKind::Blob {
-            let text = format!("{which} is a file, and has no text");
-            return Err(NotAnswered::argument(
-                text,
-                "artifacts.get gives a handle, which shows the file when it is returned",
-            ));
+            return self.encoded(&which, &entry, from, to).await;
         }
         let mut slice = Slice::new(from, to);
         let mut at = 0;
@@ -86,6 +82,36 @@ impl Answering<'_> {
             }
         }
         text_as_json(slice.text)
+    }
+
+    /// A part of a file as base64, in characters of it.
+    async fn encoded(
+        &self,
+        which: &ArtifactRef,
+        entry: &ArtifactEntry,
+        from: u64,
+        to: u64,
+    ) -> Result<JsonText, NotAnswered> {
+        let (to, from) = (to.min(entry.bytes.div_ceil(3).saturating_mul(4)), from / 4 * 4..from);
+        if from.end >= to {
+            return text_as_json(String::new());
+        }
+        if to - from.start > MAX_ARTIFACT_BYTES as u64 {
+            return Err(too_large(to - from.start));
+        }
+        let (mut at, end) = (from.start / 4 * 3, (to.div_ceil(4) * 3).min(entry.bytes));
+        let mut bytes = Vec::new();
+        while at < end {
+            let to = at.saturating_add(MAX_READ).min(end);
+            let piece = self.artifacts.store.read(self.holder.clone(), entry.id, at..to).await.map_err(refused)?;
+            let piece = piece.filter(|piece| !piece.is_empty()).ok_or_else(|| not_there(which))?;
+            at += piece.len() as u64;
+            bytes.extend_from_slice(&piece);
+        }
+        let text = base64(&bytes);
+        let place = |at: u64| usize::try_from(at.saturating_sub(from.start)).unwrap_or(usize::MAX);
+        let part = text.get(place(from.end)..place(to).min(text.len())).unwrap_or_default();
+        text_as_json(part.to_owned())
     }
 
     async fn search(&self, words: String, within: Option<ArtifactRef>, limit: u32) -> Result<JsonText, NotAnswered> {

@@ -8,30 +8,43 @@ use belljar_model::{
     ArtifactId, ArtifactKind, ArtifactRef, JsonText, Limits, Outcome, file_block, handles, may_hold_handles, put_back,
 };
 use serde_json::Value;
+use sha2::{Digest as _, Sha256};
 
 use super::ArtifactStore;
 use crate::{Toolbox, labels::Carrier};
 
+/// The artifacts of files that are in a value, by the digests of the files.
+pub(crate) type KnownFiles = BTreeMap<FileDigest, ArtifactId>;
+
+/// The SHA-256 of a file.
+pub(crate) type FileDigest = [u8; 32];
+
+pub(crate) fn digest(bytes: &[u8]) -> FileDigest {
+    Sha256::digest(bytes).into()
+}
+
 /// Puts the files of a value into it, each once, as blocks of MCP, within the bytes that media may
-/// have. A handle whose file is not there stays as it is.
+/// have. A handle whose file is not there stays as it is. Says which files are there now.
 pub(crate) async fn with_files(
     outcome: &mut Outcome,
     limits: &Limits,
     (artifacts, holder): (&ArtifactStore, &Holder),
     (toolbox, carrier): (&Toolbox, Carrier<'_>),
-) {
-    let Ok(text) = &outcome.result else { return };
+) -> KnownFiles {
+    let mut known = KnownFiles::new();
+    let Ok(text) = &outcome.result else { return known };
     // A tree of a larger value would cost too much.
     if text.as_str().len() as u64 > limits.max_output.as_u64() || !may_hold_handles(text.as_str()) {
-        return;
+        return known;
     }
-    let Ok(mut value) = serde_json::from_str::<Value>(text.as_str()) else { return };
+    let Ok(mut value) = serde_json::from_str::<Value>(text.as_str()) else { return known };
     let mut left = limits.max_result.as_u64();
     let mut blocks: BTreeMap<ArtifactId, Value> = BTreeMap::new();
     for id in handles(&value) {
         match block(id, left, (artifacts, holder), (toolbox, carrier)).await {
-            Some((block, bytes)) => {
-                left = left.saturating_sub(bytes);
+            Some(File { block, encoded, digest }) => {
+                left = left.saturating_sub(encoded);
+                known.insert(digest, id);
                 blocks.insert(id, block);
             }
             None => {
@@ -43,15 +56,23 @@ pub(crate) async fn with_files(
         put_back(&mut value, &mut blocks);
         outcome.result = Ok(JsonText::from_value(&value));
     }
+    known
 }
 
-/// The block of a file with at most so many bytes as base64, and how many it has.
+struct File {
+    block: Value,
+    /// Bytes as base64.
+    encoded: u64,
+    digest: FileDigest,
+}
+
+/// A file with at most so many bytes as base64.
 async fn block(
     id: ArtifactId,
     max: u64,
     (artifacts, holder): (&ArtifactStore, &Holder),
     (toolbox, carrier): (&Toolbox, Carrier<'_>),
-) -> Option<(Value, u64)> {
+) -> Option<File> {
     let entry = artifacts.store.entry(holder.clone(), ArtifactRef::Id(id)).await.ok()??;
     let encoded = entry.bytes.div_ceil(3).saturating_mul(4);
     if entry.kind != ArtifactKind::Blob || encoded > max {
@@ -60,5 +81,5 @@ async fn block(
     // The answer has the file, whoever had its handle.
     toolbox.receive(carrier, &entry.labels).await.ok()?;
     let bytes = artifacts.store.whole(holder.clone(), id).await.ok()??;
-    Some((file_block(id, entry.mime.as_deref(), &bytes), encoded))
+    Some(File { block: file_block(id, entry.mime.as_deref(), &bytes), encoded, digest: digest(&bytes) })
 }

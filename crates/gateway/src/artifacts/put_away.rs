@@ -9,7 +9,11 @@ use belljar_model::{
 use belljar_sandbox::MAX_ARTIFACT_BYTES;
 use tokio::task::spawn_blocking;
 
-use super::{ArtifactStore, answers::removed};
+use super::{
+    ArtifactStore,
+    answers::removed,
+    files::{KnownFiles, digest},
+};
 
 /// Bytes and lines of logs of which all is kept. What is over is cut, as it is of shown logs.
 const KEPT_LOGS: (ByteSize, u64) = (ByteSize::mib(1), 100_000);
@@ -56,6 +60,8 @@ pub(crate) struct PutAway<'a> {
     pub(crate) run: RunId,
     /// What the run carries at its end.
     pub(crate) labels: Vec<String>,
+    /// Files in the value that are kept already.
+    pub(crate) known: KnownFiles,
 }
 
 impl PutAway<'_> {
@@ -76,6 +82,11 @@ impl PutAway<'_> {
         let media = std::mem::take(&mut outcome.media);
         for (number, media) in (1..).zip(&media) {
             let Some((mime, bytes)) = media.file() else { continue };
+            if let Some(id) = self.known.get(&digest(&bytes)) {
+                let of = KeptOf::Media(number);
+                outcome.kept.push(KeptPart { of, id: Some(*id), bytes: bytes.len() as u64, not_kept: None });
+                continue;
+            }
             let mime = mime.map(str::to_owned);
             let part = self.kept(outcome, KeptOf::Media(number), Content::Blob(bytes.into()), mime).await;
             outcome.kept.push(part);

@@ -1,11 +1,14 @@
-//! The text of a `CallToolResult` of which a filter makes something else: taken apart and put
+//! The text of a `CallToolResult` of which a part becomes something else: taken apart and put
 //! together as text, so that no number loses a digit and no member is lost.
 
 use serde::{
     Deserialize, Deserializer,
     de::{MapAccess, Visitor},
 };
-use serde_json::value::{RawValue, to_raw_value};
+use serde_json::{
+    Value,
+    value::{RawValue, to_raw_value},
+};
 
 /// Where the server's own `structuredContent` is after a filter.
 const UNFILTERED: &str = "belljar/unfiltered";
@@ -31,7 +34,7 @@ impl<'a> Members<'a> {
         let old = self.0.iter().filter(|(name, _)| is_old(name)).map(|(name, value)| (name.as_str(), value.get()));
         let members: Vec<String> = old
             .chain(new.iter().copied())
-            .map(|(name, value)| format!("{}:{value}", serde_json::Value::from(name)))
+            .map(|(name, value)| format!("{}:{value}", Value::from(name)))
             .collect();
         format!("{{{}}}", members.join(","))
     }
@@ -86,6 +89,17 @@ pub(crate) fn scripts_value(result: &str) -> Option<Box<RawValue>> {
     to_raw_value(&text).ok()
 }
 
+/// The content of a result.
+pub(crate) fn content_of(result: &str) -> Option<Vec<Value>> {
+    serde_json::from_str(Members::of(result)?.get("content")?.get()).ok()
+}
+
+/// The result with another content.
+pub(crate) fn with_content(result: &str, content: &[Value]) -> Option<String> {
+    let content = serde_json::to_string(content).ok()?;
+    Some(Members::of(result)?.with(&[("content", &content)]))
+}
+
 /// The result with what a filter made of it.
 pub(crate) fn with_filtered(result: &str, filtered: &str) -> Option<String> {
     let members = Members::of(result)?;
@@ -117,6 +131,20 @@ mod tests {
         assert_eq!(value(r#"{"content":[{"type":"text","text":"[not"}]}"#), r#""[not""#);
         assert_eq!(value(r#"{"content":[{"type":"image","data":"x"}]}"#), r#"[{"type":"image","data":"x"}]"#);
         assert_eq!(value("{}"), "null");
+    }
+
+    #[test]
+    fn another_content_leaves_the_rest_as_it_was() {
+        let text = r#"{"structuredContent":{"a":12345678901234567890123},"content":[1],"isError":false}"#;
+        let content = content_of(text).expect("a content");
+        assert_eq!(content, [Value::from(1)]);
+        assert_eq!(
+            with_content(text, &[Value::from("x")]).expect("an object"),
+            r#"{"structuredContent":{"a":12345678901234567890123},"isError":false,"content":["x"]}"#
+        );
+        for none in ["[]", "{}", r#"{"content":1}"#] {
+            assert_eq!(content_of(none), None, "{none}");
+        }
     }
 
     #[test]
