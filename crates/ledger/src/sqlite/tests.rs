@@ -11,11 +11,12 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use belljar_model::{ByteSize, Effect, LedgerKeep, RunId, ToolPath, Usage};
+use belljar_model::{ArtifactSettings, ByteSize, Effect, LedgerKeep, RunId, ToolPath, Usage};
 use rusqlite::Connection;
 
 use super::{Options, SqliteLedger, file, points, writer};
 use crate::{
+    Artifacts as _, Content, Holder, NewArtifact,
     entry::{Asker, Call, CallEnd, CallState, Entry, KeptRecording, RunEnd, RunStart},
     error::LedgerError,
     ledger::Ledger as _,
@@ -324,6 +325,33 @@ async fn a_ledger_of_version_1_is_brought_up_to_date_and_nothing_in_it_is_lost()
     assert_eq!(next.runs(all()).await.expect("runs").len(), 41);
     next.close().await;
     is_sound(folder.path());
+}
+
+#[tokio::test]
+async fn ledgers_from_before_kept_values_and_artifacts_get_their_tables() {
+    let artifacts = "DROP TABLE artifact_holders; DROP TABLE artifacts; DROP TABLE artifact_pieces;
+        DROP TABLE artifact_passages; DROP TABLE artifact_pages; PRAGMA user_version = 7;";
+    let kept = "DROP TABLE kept; PRAGMA user_version = 6;";
+    for (version, back) in [(7, artifacts.to_owned()), (6, format!("{artifacts}{kept}"))] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let made = ledger(folder.path());
+        made.commit(end(start(1), vec![call(1, Effect::External)])).await.expect("kept");
+        made.close().await;
+        let connection = Connection::open(folder.path().join(file::NAME)).expect("opened");
+        connection.execute_batch(&back).unwrap_or_else(|fault| panic!("version {version}: {fault}"));
+        drop(connection);
+        let next = ledger(folder.path());
+        assert_eq!(next.runs(all()).await.expect("runs").len(), 1);
+        let store = next.artifacts(ArtifactSettings::default());
+        let holder = Holder { principal: None, workspace: "w".into() };
+        let content = Content::Text("a text".into());
+        let artifact = NewArtifact { content, name: None, mime: None, run: None, labels: Vec::new() };
+        let stored = store.store(holder.clone(), artifact).await.expect("stored");
+        let whole = store.whole(holder, stored.id).await.expect("read");
+        assert_eq!(whole.as_deref(), Some(&b"a text"[..]), "version {version}");
+        next.close().await;
+        is_sound(folder.path());
+    }
 }
 
 #[cfg(unix)]
