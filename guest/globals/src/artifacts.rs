@@ -9,7 +9,10 @@ use boa_engine::{
     Context, JsError, JsObject, JsResult, JsString, JsValue, JsVariant, NativeFunction, object::builtins::JsPromise,
 };
 
-use belljar_guest_bindings::belljar::sandbox::{console, workspace};
+use belljar_guest_bindings::{
+    Program,
+    belljar::sandbox::{console, workspace},
+};
 use belljar_guest_engine::{call_site::CallSite, objects, originals::own_data_property};
 use belljar_guest_values::{
     decode,
@@ -18,6 +21,7 @@ use belljar_guest_values::{
 
 use super::{
     call::resolve,
+    named::Named,
     tool_error::{failed, located, refused},
 };
 
@@ -35,6 +39,7 @@ const MAX_POSITION: f64 = 9_007_199_254_740_991.0;
 thread_local! {
     /// The object. Part of the snapshot; a run that may have it gets it.
     static OBJECT: RefCell<Option<JsObject>> = const { RefCell::new(None) };
+    static NAMED: Named = const { Named::new("artifacts") };
 }
 
 /// What a method asks of the host.
@@ -89,12 +94,14 @@ pub(super) fn install(context: &mut Context) -> JsResult<()> {
     Ok(())
 }
 
-/// Gives it to this run.
-pub(super) fn bind(context: &mut Context) -> JsResult<()> {
-    match OBJECT.with_borrow(Clone::clone) {
-        Some(artifacts) => objects::define("artifacts", artifacts, context),
-        None => Ok(()),
-    }
+/// Gives it to this run, if one of its texts has the name.
+pub(super) fn bind(program: &Program, context: &mut Context) -> JsResult<()> {
+    NAMED.with(|named| named.bind(program, OBJECT.with_borrow(Clone::clone), context))
+}
+
+/// Gives it to a run that may have it, if this text has the name.
+pub(super) fn bind_for(text: &str, context: &mut Context) -> JsResult<()> {
+    NAMED.with(|named| named.bind_for(text, OBJECT.with_borrow(Clone::clone), context))
 }
 
 /// A promise of the answer.

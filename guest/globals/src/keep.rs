@@ -9,17 +9,14 @@
 //! run's change is lost. A member that could not be read is not written: what is there is not
 //! replaced by what was made of nothing.
 
-use std::{
-    cell::{Cell, RefCell},
-    rc::Rc,
-};
+use std::{cell::RefCell, rc::Rc};
 
 use boa_engine::{
     Context, JsError, JsNativeError, JsObject, JsResult, JsString, JsSymbol, JsValue, NativeFunction,
     builtins::promise::Promise,
     js_string,
     object::builtins::{JsArray, JsFunction},
-    property::{PropertyDescriptor, PropertyKey},
+    property::PropertyKey,
 };
 
 use belljar_guest_bindings::{
@@ -30,6 +27,7 @@ use belljar_guest_engine::{call_site::CallSite, objects, originals::own_data_pro
 use belljar_guest_values::{Place, decode, encode};
 
 use super::{
+    named::Named,
     servers::PROBED,
     tool_error::{failed, refused},
 };
@@ -58,8 +56,7 @@ thread_local! {
     static TOUCHED: RefCell<Vec<Touched>> = const { RefCell::new(Vec::new()) };
     /// The names of all values, once the script has asked for them.
     static NAMES: RefCell<Option<Names>> = const { RefCell::new(None) };
-    /// Whether this run may have the global and does not have it yet.
-    static MAY_BE_BOUND: Cell<bool> = const { Cell::new(false) };
+    static NAMED: Named = const { Named::new(NAME) };
     /// Why values could not be read, as far as it was said.
     static SAID: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
 }
@@ -134,28 +131,14 @@ pub(super) fn install(context: &mut Context) -> JsResult<()> {
     Ok(())
 }
 
-/// Gives it to this run, if one of its texts has the name: to define a global costs more than a
-/// hundredth of a small script. A namespace or a function of that name takes its place.
+/// Gives it to this run, if one of its texts has the name.
 pub(super) fn bind(program: &Program, context: &mut Context) -> JsResult<()> {
-    MAY_BE_BOUND.set(true);
-    let prelude = program.prelude.as_deref().unwrap_or_default();
-    [&program.source, prelude].into_iter().try_for_each(|text| bind_for(text, context))
+    NAMED.with(|named| named.bind(program, KEEP.with_borrow(Clone::clone), context))
 }
 
 /// Gives it to a run that may have it, if this text has the name.
 pub(super) fn bind_for(text: &str, context: &mut Context) -> JsResult<()> {
-    if !MAY_BE_BOUND.get() || !text.contains(NAME) {
-        return Ok(());
-    }
-    MAY_BE_BOUND.set(false);
-    let Some(keep) = KEEP.with_borrow(Clone::clone) else { return Ok(()) };
-    let global = context.global_object();
-    if global.has_own_property(js_string!(NAME), context)? {
-        return Ok(());
-    }
-    let descriptor =
-        PropertyDescriptor::builder().value(keep).writable(false).enumerable(false).configurable(true).build();
-    global.define_property_or_throw(js_string!(NAME), descriptor, context).map(|_| ())
+    NAMED.with(|named| named.bind_for(text, KEEP.with_borrow(Clone::clone), context))
 }
 
 /// Whether an object is the global.

@@ -15,6 +15,7 @@ mod intl;
 mod keep;
 mod missing;
 mod misuse;
+mod named;
 mod namespace;
 mod parse;
 pub mod pending;

@@ -62,7 +62,7 @@ pub(super) fn bind(program: &Program, context: &mut Context) -> JsResult<()> {
     }
     // Before the namespaces and functions, which hide one where they have its name.
     if program.globals.contains(Globals::ARTIFACTS) {
-        artifacts::bind(context)?;
+        artifacts::bind(program, context)?;
     }
     if program.globals.contains(Globals::KEEP) {
         keep::bind(program, context)?;

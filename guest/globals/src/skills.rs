@@ -31,7 +31,7 @@ use belljar_guest_source as source;
 use belljar_guest_values::decode;
 
 use super::{
-    guards, keep,
+    artifacts, guards, keep,
     servers::{self, ToolRef},
 };
 
@@ -236,6 +236,7 @@ fn read(skill: &Skill, context: &mut Context) -> JsResult<JsPromise> {
         JsError::from(JsNativeError::syntax().with_message(message))
     })?;
     translated.origin.keep_of(&skill.file);
+    artifacts::bind_for(&skill.text, context)?;
     keep::bind_for(&skill.text, context)?;
     // In strict mode, as the script is.
     context.strict(true);
