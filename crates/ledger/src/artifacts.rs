@@ -163,7 +163,7 @@ pub struct Hit {
     /// Where it is in the artifact's JSON, as a JSON pointer; empty in a text. Of several small
     /// parts that make one passage, it is that of the first.
     pub pointer: String,
-    /// The passage: JSON, or the characters of a text.
+    /// The passage: JSON, or of a text what is around the words, up to 600 bytes.
     pub text: String,
     /// How well it matches, from 0 to 3: above 2, all words are in it; above 1, all are in it as
     /// parts of words; else some are.

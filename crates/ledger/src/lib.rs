@@ -18,6 +18,7 @@ mod artifacts;
 mod asked;
 mod entry;
 mod error;
+mod excerpt;
 mod holder;
 mod keeps;
 mod key;

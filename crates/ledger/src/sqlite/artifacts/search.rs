@@ -25,6 +25,7 @@ use super::{
 };
 use crate::{
     artifacts::{ArtifactError, Found, Hit, MAX_HITS, MAX_WITHIN, MAX_WORDS, MAX_WORDS_BYTES, Search},
+    excerpt::excerpt,
     passages::{Form, PASSAGE},
 };
 
@@ -166,7 +167,9 @@ fn search(connection: &Connection, scope: &Scope, query: &Query) -> rusqlite::Re
     for (id, score) in best {
         let number = artifact_of(id);
         let Some(artifact) = index.artifact(number)? else { continue };
-        let Some((pointer, text)) = index.passage(id, artifact.bytes)? else { continue };
+        let Some((pointer, form, text)) = index.passage(id, artifact.bytes)? else { continue };
+        // What is JSON stays so.
+        let text = if form == Form::Json { text } else { excerpt(&text, &query.parts) };
         if is_stale(artifact.used_ms) {
             stale.insert(number);
         }
@@ -342,8 +345,8 @@ impl Index<'_> {
         Ok(places.into_iter().filter_map(text).collect())
     }
 
-    /// The pointer and the text of a passage; `None` if there is none that makes sense.
-    fn passage(&self, id: i64, bytes: i64) -> rusqlite::Result<Option<(String, String)>> {
+    /// The pointer, the form and the text of a passage; `None` if there is none that makes sense.
+    fn passage(&self, id: i64, bytes: i64) -> rusqlite::Result<Option<(String, Form, String)>> {
         let row = self
             .connection
             .prepare_cached("SELECT start, length, form, pointer FROM artifact_passages WHERE id = ?1")?
@@ -351,7 +354,7 @@ impl Index<'_> {
             .optional()?;
         let Some((Some(place), pointer)) = row else { return Ok(None) };
         let raw = content(self.connection, artifact_of(id), place.from..place.to)?;
-        Ok(Some((pointer, place.form.shown(&String::from_utf8_lossy(&raw)))))
+        Ok(Some((pointer, place.form, place.form.shown(&String::from_utf8_lossy(&raw)))))
     }
 
     /// The range of ids that are searched.

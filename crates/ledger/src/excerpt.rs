@@ -1,0 +1,124 @@
+//! The part of a passage that shows why it was found: what a model reads costs tokens.
+
+use std::{collections::BTreeSet, ops::Range};
+
+/// Bytes of an excerpt.
+pub(crate) const EXCERPT: usize = 600;
+/// Characters of a word that are looked for at least, as its stem.
+const LEAST_OF_STEM: usize = 3;
+
+/// The part of a text that has the most of these words, in whole lines or else whole words, with an
+/// ellipsis where something is left out.
+pub(crate) fn excerpt(text: &str, words: &[String]) -> String {
+    if text.len() <= EXCERPT {
+        return text.to_owned();
+    }
+    let stems: Vec<String> = words.iter().flat_map(|word| runs(word).map(|(_, run)| stem(run))).collect();
+    let mut found: Vec<(Range<usize>, usize)> = Vec::new();
+    for (at, run) in runs(text) {
+        let run = run.to_lowercase();
+        found.extend(stems.iter().position(|stem| run.contains(stem.as_str())).map(|stem| (at, stem)));
+    }
+    let best = densest(&found).unwrap_or(0..0);
+    let around = around(text, best);
+    let (before, after) = (if around.start > 0 { "…" } else { "" }, if around.end < text.len() { "…" } else { "" });
+    format!("{before}{}{after}", text.get(around).unwrap_or_default())
+}
+
+/// The words of a text: runs of letters and digits.
+fn runs(text: &str) -> impl Iterator<Item = (Range<usize>, &str)> {
+    let mut rest = 0;
+    std::iter::from_fn(move || {
+        let start = rest + text.get(rest..)?.find(char::is_alphanumeric)?;
+        let run = text.get(start..)?;
+        let end = start + run.find(|character: char| !character.is_alphanumeric()).unwrap_or(run.len());
+        rest = end;
+        Some((start..end, text.get(start..end)?))
+    })
+}
+
+/// What forms of a word have in common, about: the index knows its English stem.
+fn stem(word: &str) -> String {
+    let length = word.chars().count();
+    word.chars().take((length * 3 / 4).max(LEAST_OF_STEM)).flat_map(char::to_lowercase).collect()
+}
+
+/// From the first to the last of the places within half an excerpt that have the most different
+/// stems.
+fn densest(found: &[(Range<usize>, usize)]) -> Option<Range<usize>> {
+    let of = |first: usize| {
+        let (start, mut end) = (found.get(first)?.0.start, found.get(first)?.0.end);
+        let mut stems = BTreeSet::new();
+        for (at, stem) in found.iter().skip(first).take_while(|(at, _)| at.end <= start.saturating_add(EXCERPT / 2)) {
+            if stems.insert(*stem) {
+                end = at.end;
+            }
+        }
+        Some((stems.len(), start..end))
+    };
+    // Of two that are equally good, the first.
+    (0..found.len()).filter_map(of).rev().max_by_key(|(stems, _)| *stems).map(|(_, at)| at)
+}
+
+/// As much around a place as an excerpt has.
+fn around(text: &str, place: Range<usize>) -> Range<usize> {
+    let room = EXCERPT.saturating_sub(place.len());
+    let start = place.start.saturating_sub(room / 2);
+    let end = (start + EXCERPT).min(text.len());
+    let start = text.ceil_char_boundary(end.saturating_sub(EXCERPT).min(place.start));
+    let end = text.floor_char_boundary(end);
+    let is_end = |at: usize| at == 0 || at == text.len();
+    let before = text.get(start..place.start).unwrap_or_default();
+    let after = text.get(place.end..end).unwrap_or_default();
+    let start = match before.find('\n').or_else(|| before.find(char::is_whitespace)) {
+        Some(at) if !is_end(start) => start + at + 1,
+        _ => start,
+    };
+    let end = match after.rfind('\n').or_else(|| after.rfind(char::is_whitespace)) {
+        Some(at) if !is_end(end) => place.end + at,
+        _ => end,
+    };
+    // The character at its start may be a longer space.
+    text.ceil_char_boundary(start)..end.max(start)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Vec<String> {
+        text.split(' ').map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn the_lines_with_the_words_are_shown_and_the_rest_is_left_out() {
+        let line = |number: usize| format!("{number:04} a line of a log that says nothing at all\n");
+        let mut text: String = (0..40).map(line).collect();
+        text.replace_range(0..4, "refu");
+        let said = "0020 the database REFUSED the connection\n";
+        text.replace_range(20 * line(0).len()..21 * line(0).len(), said);
+        let shown = excerpt(&text, &words("refused connections"));
+        assert!(shown.contains(said) && shown.len() <= EXCERPT + 6, "{shown}");
+        assert!(shown.starts_with("…00") && shown.ends_with("all…"), "{shown}");
+        // Words that are in it in no form that is known here: its beginning.
+        assert!(excerpt(&text, &words("went")).starts_with("refu a line"));
+    }
+
+    #[test]
+    fn an_excerpt_is_a_part_of_its_text_whatever_that_is() {
+        for unit in ["word ", "x", "\u{1f600}", "e\u{301}", "\u{3000}东", "\n", "İ ", "a\u{2028}"] {
+            let text = unit.repeat(2_048 / unit.len());
+            for at in [0, 500, 1_000, 2_000] {
+                let mut text = text.clone();
+                text.insert_str(text.floor_char_boundary(at), " needle ");
+                for search in ["needle", "东 a", "\u{1f600}", "", "İ"] {
+                    let shown = excerpt(&text, &words(search));
+                    let part = shown.trim_start_matches('…').trim_end_matches('…');
+                    assert!(text.contains(part) && part.len() <= EXCERPT, "{unit:?} {at} {search}");
+                    assert!(search != "needle" || part.contains("needle"), "{unit:?} {at}: {shown}");
+                }
+            }
+        }
+        assert_eq!(excerpt("short", &words("x")), "short");
+    }
+}
