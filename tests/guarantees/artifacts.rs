@@ -593,10 +593,15 @@ async fn the_files_of_a_tools_result_stay_outside_of_the_jar() {
     let replayed = office.replay(&recording).await.unwrap();
     assert_eq!((&replayed.logs, replayed.usage.fuel), (&outcome.logs, outcome.usage.fuel));
     // The whole result has handles, too, and keeps all else.
-    let raw = value(&office, "const raw = await tools.raw('camera.shoot', {}); return [typeof raw.content[0].artifact, raw._meta.exact]").await;
+    let raw = value(
+        &office,
+        "const raw = await tools.raw('camera.shoot', {}); return [typeof raw.content[0].artifact, raw._meta.exact]",
+    )
+    .await;
     assert_eq!(raw, json!(["string", 1]));
     // Without artifacts, the script has the bytes.
-    let plain = value(&gateway(&[("camera", camera)], Vec::new()), "return (await camera.shoot())[0].data.length").await;
+    let plain =
+        value(&gateway(&[("camera", camera)], Vec::new()), "return (await camera.shoot())[0].data.length").await;
     assert_eq!(plain, 400_000);
 }
 

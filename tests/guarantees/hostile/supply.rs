@@ -17,7 +17,9 @@ pub(crate) fn every_package_that_is_fetched_goes_by_its_digest() {
             assert!(package.contains("\nchecksum = \""), "{lock}: {package}");
         }
     }
-    for lock in ["tests/servers/package-lock.json", "benches/peers/package-lock.json"] {
+    for lock in
+        ["tests/servers/package-lock.json", "benches/peers/package-lock.json", "benches/outputs/package-lock.json"]
+    {
         let text: Value = serde_json::from_str(&read(lock)).unwrap();
         let packages = text["packages"].as_object().unwrap();
         assert!(packages.len() > 5, "{lock}");
@@ -26,9 +28,12 @@ pub(crate) fn every_package_that_is_fetched_goes_by_its_digest() {
             assert!(digest.starts_with("sha512-"), "{lock}: {name}");
         }
     }
-    for lock in
-        ["tests/servers/requirements.txt", "packages/python/tests/requirements.txt", "benches/peers/requirements.txt"]
-    {
+    for lock in [
+        "tests/servers/requirements.txt",
+        "packages/python/tests/requirements.txt",
+        "benches/peers/requirements.txt",
+        "benches/outputs/requirements.txt",
+    ] {
         let text = read(lock).replace("\\\n", " ");
         let packages: Vec<&str> = text.lines().filter(|line| !line.starts_with('#') && !line.is_empty()).collect();
         assert!(!packages.is_empty(), "{lock}");

@@ -32,10 +32,8 @@ impl<'a> Members<'a> {
     fn with(&self, new: &[(&str, &str)]) -> String {
         let is_old = |name: &str| !new.iter().any(|(other, _)| *other == name);
         let old = self.0.iter().filter(|(name, _)| is_old(name)).map(|(name, value)| (name.as_str(), value.get()));
-        let members: Vec<String> = old
-            .chain(new.iter().copied())
-            .map(|(name, value)| format!("{}:{value}", Value::from(name)))
-            .collect();
+        let members: Vec<String> =
+            old.chain(new.iter().copied()).map(|(name, value)| format!("{}:{value}", Value::from(name))).collect();
         format!("{{{}}}", members.join(","))
     }
 }
