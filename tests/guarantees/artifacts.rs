@@ -565,7 +565,7 @@ async fn the_files_of_a_tools_result_stay_outside_of_the_jar() {
     let block = json!({ "type": "image", "data": data, "mimeType": "image/png" });
     let icon = json!({ "type": "image", "data": "iVBO", "mimeType": "image/png" });
     let film = json!({ "type": "resource", "resource": { "uri": "file:///film", "blob": reel } });
-    let content = json!([block, icon, film]);
+    let content = json!([block, icon, film.clone()]);
     let camera = Stub::new(
         json!([{ "name": "shoot", "inputSchema": { "type": "object" } }]),
         move |_, _| json!({ "content": content, "_meta": { "exact": 1 } }),
@@ -580,7 +580,7 @@ async fn the_files_of_a_tools_result_stay_outside_of_the_jar() {
     // Whoever gets the value gets the files, which are kept once.
     let media: Vec<_> = outcome.media.iter().cloned().map(Media::into_block).collect();
     assert_eq!((media.len(), &media[0]), (2, &block));
-    assert_eq!(media[1]["resource"]["blob"], json!(reel));
+    assert_eq!(media[1], film);
     let ids = [kept(&outcome, KeptOf::Media(1)), kept(&outcome, KeptOf::Media(2))];
     let listed = value(&office, "return (await artifacts.list()).map(({ id, kind }) => `${kind} ${id}`).sort()").await;
     let mut expected = ids.each_ref().map(|id| format!("blob {id}"));
@@ -603,6 +603,53 @@ async fn the_files_of_a_tools_result_stay_outside_of_the_jar() {
     let plain =
         value(&gateway(&[("camera", camera)], Vec::new()), "return (await camera.shoot())[0].data.length").await;
     assert_eq!(plain, 400_000);
+}
+
+/// A camera whose pictures differ, with what a script gets of each in a loop.
+fn pictures(schema: &Value, bytes: usize) -> Stub {
+    let taken = std::sync::atomic::AtomicUsize::new(0);
+    Stub::new(json!([{ "name": "shoot", "inputSchema": schema }]), move |_, _| {
+        let number = taken.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        let data = format!("{number:04}").repeat(bytes / 3);
+        json!({ "content": [{ "type": "image", "data": data, "mimeType": "image/png" }] })
+    })
+}
+
+#[tokio::test]
+async fn a_server_fills_only_so_much_of_the_artifacts_with_the_files_of_a_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let office = office_with(&folder, &[("camera", pictures(&json!({ "type": "object" }), 15_000))], None);
+    let source = "const kinds = { handle: 0, data: 0 };
+        for (let i = 0; i < 105; i++) { const [shot] = await camera.shoot(); kinds[shot.data ? 'data' : 'handle']++ }
+        return kinds";
+    let outcome = run(&office, source).await;
+    assert_eq!(outcome.result.as_ref().unwrap().to_value().unwrap(), json!({ "handle": 100, "data": 5 }));
+    assert!(outcome.logs.iter().any(|entry| entry.text.contains("at most 100 files")), "{:#?}", outcome.logs);
+    // The same file is kept once, and one whose script gets something else not at all.
+    let folder = tempfile::tempdir().unwrap();
+    let block = json!({ "type": "image", "data": "iVBO".repeat(10_000), "mimeType": "image/png" });
+    let structured = json!({ "content": [block], "structuredContent": { "a": 1 } });
+    let plain = json!({ "content": [block] });
+    let tools = json!([
+        { "name": "same", "inputSchema": { "type": "object" } }, { "name": "structured", "inputSchema": { "type": "object" } },
+    ]);
+    let same = Stub::new(tools, move |tool, _| if tool == "same" { plain.clone() } else { structured.clone() });
+    let office = office_with(&folder, &[("camera", same)], None);
+    let source = "const ids = new Set(); for (let i = 0; i < 5; i++) ids.add((await camera.same())[0].artifact);
+        return [ids.size, await camera.structured(), (await artifacts.list()).length]";
+    assert_eq!(value(&office, source).await, json!([1, { "a": 1 }, 1]));
+}
+
+#[tokio::test]
+async fn files_of_answers_that_are_to_be_hidden_are_not_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let tools = json!([{ "name": "shoot", "inputSchema": { "type": "object" },
+        "outputSchema": { "type": "object", "properties": { "pin": { "type": "string", "writeOnly": true } } } }]);
+    let content = json!([{ "type": "image", "data": "iVBO".repeat(10_000), "mimeType": "image/png" }]);
+    let camera = Stub::new(tools, move |_, _| json!({ "content": content, "structuredContent": null }));
+    let office = office_with(&folder, &[("camera", camera)], None);
+    let source = "return [(await camera.shoot())[0].data.length, (await artifacts.list()).length]";
+    assert_eq!(value(&office, source).await, json!([40_000, 0]));
 }
 
 #[tokio::test]

@@ -24,7 +24,7 @@ use serde_json::{Value, json};
 use crate::{
     Toolbox,
     approvals::{Approvals, Asking, Checked, Held, NotSent, Teller},
-    artifacts::{Answering, Apart},
+    artifacts::{Answering, Apart, RunFiles},
     counts::Turn,
     idempotency,
     keeps::RunKeeps,
@@ -59,6 +59,8 @@ pub(crate) struct Grant {
     holder: Option<Holder>,
     /// Whether it may ask for artifacts.
     has_artifacts: bool,
+    /// Files of results that it has kept.
+    files: Arc<RunFiles>,
     keeps: Option<RunKeeps>,
     /// How often it has asked for either.
     questions: AtomicU64,
@@ -134,6 +136,7 @@ impl Grant {
             who: AsRules::default(),
             holder: None,
             has_artifacts: false,
+            files: Arc::default(),
             keeps: None,
             questions: AtomicU64::new(0),
             approvals: None,
@@ -267,7 +270,7 @@ impl Grant {
         let (remarks, locks, total) = (self.remarks.clone(), self.locks.clone(), self.total);
         let (log, effect, ceiling) = (self.log.clone(), tool.effect, self.ceiling);
         let broken_skill = self.skills.broken(&path);
-        let holder = self.holder.clone().filter(|_| self.has_artifacts);
+        let (holder, files) = (self.holder.clone().filter(|_| self.has_artifacts), self.files.clone());
         let Begun { who, turn } = self.announced.take(number).unwrap_or_else(|| self.begun(&path));
         async move {
             let mut turn = turn;
@@ -403,7 +406,7 @@ impl Grant {
                 Some(permit) => permit,
                 None => locks.enter(server, total, &waits).await.map_err(refused)?,
             };
-            let observer = toolbox.observer(&path, &arguments);
+            let mut observer = toolbox.observer(&path, &arguments);
             let effects = (effect, trusted, repeat.0);
             let sent = log
                 .sending(number, &path, effects, &arguments, decision.as_ref())
@@ -425,11 +428,8 @@ impl Grant {
             };
             let answer = match answer {
                 Ok(raw) => {
-                    let apart = holder.as_ref().zip(toolbox.artifacts()).map(|(holder, artifacts)| {
-                        let labels = toolbox.carried_with(&who, &path);
-                        Apart { artifacts, holder, run: log.run(), labels, remarks: &remarks }
-                    });
-                    let (taken, remark) = toolbox.taken(&path, observer, apart, raw).await;
+                    let (taken, remark, to_record) = toolbox.taken(&path, observer, raw).await;
+                    observer = to_record;
                     match remark {
                         Some(remark) if remark.is_certain => remarks.add(remark.text),
                         Some(remark) => remarks.tell(remark.text),
@@ -446,6 +446,17 @@ impl Grant {
             // Before the answer is handed to anybody.
             let remembered = toolbox.remember(&path, who.principal(), log.run()).await;
             remembered.map_err(|withheld| CallError::new(withheld.of_call()))?;
+            let answer = match (answer, holder.as_ref().zip(toolbox.artifacts())) {
+                (Ok(answer), Some((holder, artifacts))) if !toolbox.hides_in_answers(&path) => {
+                    let labels = toolbox.carried_with(&who, &path);
+                    let (files, remarks) = (&*files, &*remarks);
+                    Ok(Apart { artifacts, holder, run: log.run(), labels, files, remarks }.from(answer).await)
+                }
+                (answer, _) => answer,
+            };
+            if let (Some(observer), Ok(answer)) = (&observer, &answer) {
+                observer.record(answer);
+            }
             if let Some(remark) = answer.as_ref().ok().and_then(|answer| unmarked::remark(&path, answer)) {
                 remarks.add(remark);
             }

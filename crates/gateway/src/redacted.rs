@@ -50,6 +50,11 @@ pub(crate) fn kept(
     }
 }
 
+/// Whether the rules, or the tool's own schema, hide something in its answers.
+pub(crate) fn hides_in_answers(rules: &[RedactRule], toolbox: &Toolbox, path: &ToolPath) -> bool {
+    !places(rules, toolbox, path).answer.is_empty()
+}
+
 fn places(rules: &[RedactRule], toolbox: &Toolbox, path: &ToolPath) -> Places {
     let name = path.to_string();
     let named = rules.iter().filter(|rule| rule.matches(&name)).flat_map(|rule| rule.pointers.iter().cloned());

@@ -241,7 +241,8 @@ impl Toolbox {
         let answer = self.upstream().call_text(path, arguments, limit, &caller).await;
         let answer = match answer {
             Ok(raw) => {
-                let (taken, remark) = self.taken(path, observer, None, raw).await;
+                let (taken, remark, observer) = self.taken(path, observer, raw).await;
+                observer.iter().for_each(|observer| observer.record(&taken));
                 if let Some(FilterRemark { text, .. }) = remark {
                     let warning = told.warning.take().map(|warning| format!("{warning}; {text}"));
                     told.warning = Some(warning.unwrap_or(text));

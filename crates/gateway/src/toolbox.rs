@@ -26,13 +26,14 @@ use tokio::{
 use crate::{
     approvals::Waiting,
     arguments::{CheckWorkers, Checks},
-    artifacts::{Apart, ArtifactStore},
+    artifacts::ArtifactStore,
     checked::LARGE_TREES,
     last_kept::LastKept,
     locks::ServerLock,
     observations::Observations,
     observer::Observer,
     pins::Changed,
+    redacted::hides_in_answers,
     result_filters::{FilterRemark, ResultFilters},
     routing::Routing,
     rules::{Files, Rules, denial},
@@ -457,9 +458,9 @@ impl Toolbox {
         (!is_declared).then(observer)
     }
 
-    /// The answer of a call as a script is to have it: in JSON where the tool wrote another
-    /// notation, filtered where the owner wants that, and without the files that are kept `apart`.
-    /// What else its author should know is in the remark.
+    /// The answer of a call: in JSON where the tool wrote another notation, and filtered where the
+    /// owner wants that. What else its author should know is in the remark. The observer is given
+    /// back if the caller is to record what comes of it.
     ///
     /// # Cancellation
     /// Nothing is left behind.
@@ -467,22 +468,20 @@ impl Toolbox {
         &self,
         path: &ToolPath,
         observer: Option<Observer>,
-        apart: Option<Apart<'_>>,
         raw: JsonText,
-    ) -> (JsonText, Option<FilterRemark>) {
+    ) -> (JsonText, Option<FilterRemark>, Option<Observer>) {
         let raw = match &observer {
             Some(observer) => observer.converted(raw).await,
             None => raw,
         };
         let (taken, remark) = self.filters.take(path, raw).await;
-        let taken = match apart {
-            Some(apart) => apart.from(taken).await,
-            None => taken,
-        };
-        if let Some(observer) = observer.filter(|_| remark.is_none()) {
-            observer.record(&taken);
-        }
-        (taken, remark)
+        let observer = observer.filter(|_| remark.is_none());
+        (taken, remark, observer)
+    }
+
+    /// Whether anything in this tool's answers is left out of what is kept.
+    pub(crate) fn hides_in_answers(&self, path: &ToolPath) -> bool {
+        self.told.ledger.as_ref().is_none_or(|ledger| hides_in_answers(&ledger.redact, self, path))
     }
 
     /// What calls have shown of a tool's results.

@@ -4,25 +4,42 @@ use std::{collections::BTreeSet, ops::Range};
 
 /// Bytes of an excerpt.
 pub(crate) const EXCERPT: usize = 600;
-/// Characters of a word that are looked for at least, as its stem.
-const LEAST_OF_STEM: usize = 3;
+/// Characters that forms of a word have in common at least.
+const LEAST_IN_COMMON: usize = 3;
+/// Words that are looked for.
+const MOST_TERMS: usize = 32;
 
 /// The part of a text that has the most of these words, in whole lines or else whole words, with an
-/// ellipsis where something is left out.
+/// ellipsis where something is left out. If none is found, since the index knows more forms of
+/// words, it is the whole text.
 pub(crate) fn excerpt(text: &str, words: &[String]) -> String {
     if text.len() <= EXCERPT {
         return text.to_owned();
     }
-    let stems: Vec<String> = words.iter().flat_map(|word| runs(word).map(|(_, run)| stem(run))).collect();
+    let terms: BTreeSet<String> =
+        words.iter().flat_map(|word| runs(word).map(|(_, run)| run.to_lowercase())).take(MOST_TERMS).collect();
     let mut found: Vec<(Range<usize>, usize)> = Vec::new();
     for (at, run) in runs(text) {
-        let run = run.to_lowercase();
-        found.extend(stems.iter().position(|stem| run.contains(stem.as_str())).map(|stem| (at, stem)));
+        found.extend(terms.iter().enumerate().filter_map(|(term, word)| Some((place(at.clone(), run, word)?, term))));
     }
-    let best = densest(&found).unwrap_or(0..0);
+    let Some(best) = densest(&found) else { return text.to_owned() };
     let around = around(text, best);
     let (before, after) = (if around.start > 0 { "…" } else { "" }, if around.end < text.len() { "…" } else { "" });
     format!("{before}{}{after}", text.get(around).unwrap_or_default())
+}
+
+/// Where a run has a word: a part of it, or a word with the same beginning, as forms of one word
+/// have.
+fn place(at: Range<usize>, run: &str, word: &str) -> Option<Range<usize>> {
+    // Of other letters, the lower case may have another length.
+    if let Some(part) = run.find(word) {
+        return Some(at.start + part..at.start + part + word.len());
+    }
+    let lower = run.to_lowercase();
+    let common = lower.chars().zip(word.chars()).take_while(|(one, other)| one == other).count();
+    let shorter = lower.chars().count().min(word.chars().count());
+    let is_form = common >= LEAST_IN_COMMON && common * 5 >= shorter * 3;
+    (is_form || lower.contains(word)).then(|| at.start..at.end.min(at.start + EXCERPT / 2))
 }
 
 /// The words of a text: runs of letters and digits.
@@ -35,12 +52,6 @@ fn runs(text: &str) -> impl Iterator<Item = (Range<usize>, &str)> {
         rest = end;
         Some((start..end, text.get(start..end)?))
     })
-}
-
-/// What forms of a word have in common, about: the index knows its English stem.
-fn stem(word: &str) -> String {
-    let length = word.chars().count();
-    word.chars().take((length * 3 / 4).max(LEAST_OF_STEM)).flat_map(char::to_lowercase).collect()
 }
 
 /// From the first to the last of the places within half an excerpt that have the most different
@@ -62,6 +73,7 @@ fn densest(found: &[(Range<usize>, usize)]) -> Option<Range<usize>> {
 
 /// As much around a place as an excerpt has.
 fn around(text: &str, place: Range<usize>) -> Range<usize> {
+    let place = text.floor_char_boundary(place.start)..text.ceil_char_boundary(place.end);
     let room = EXCERPT.saturating_sub(place.len());
     let start = place.start.saturating_sub(room / 2);
     let end = (start + EXCERPT).min(text.len());
@@ -100,8 +112,13 @@ mod tests {
         let shown = excerpt(&text, &words("refused connections"));
         assert!(shown.contains(said) && shown.len() <= EXCERPT + 6, "{shown}");
         assert!(shown.starts_with("…00") && shown.ends_with("all…"), "{shown}");
-        // Words that are in it in no form that is known here: its beginning.
-        assert!(excerpt(&text, &words("went")).starts_with("refu a line"));
+        // A word that is in it in no form that is known here.
+        assert_eq!(excerpt(&text, &words("went")), text);
+        for (written, searched) in [("fail", "failing"), ("policy", "policies"), ("connections", "connect")] {
+            let text = format!("{}the {written} of it {}", "xyz ".repeat(300), "zyx ".repeat(300));
+            let shown = excerpt(&text, &words(searched));
+            assert!(shown.contains(written) && shown.len() <= EXCERPT + 6, "{searched}: {shown}");
+        }
     }
 
     #[test]
@@ -111,8 +128,12 @@ mod tests {
             for at in [0, 500, 1_000, 2_000] {
                 let mut text = text.clone();
                 text.insert_str(text.floor_char_boundary(at), " needle ");
-                for search in ["needle", "东 a", "\u{1f600}", "", "İ"] {
+                for search in ["needle", "东 a", "needle \u{1f600} İ"] {
                     let shown = excerpt(&text, &words(search));
+                    if shown == text {
+                        assert_ne!(search, "needle");
+                        continue;
+                    }
                     let part = shown.trim_start_matches('…').trim_end_matches('…');
                     assert!(text.contains(part) && part.len() <= EXCERPT, "{unit:?} {at} {search}");
                     assert!(search != "needle" || part.contains("needle"), "{unit:?} {at}: {shown}");

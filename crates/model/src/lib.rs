@@ -70,7 +70,7 @@ pub use life::{
 pub use limits::{LimitError, LimitKind, LimitName, LimitSpec, Limits, LimitsPatch};
 pub use measured::{ErrorShare, Histogram, MEASURED_DAYS, Measures, ServerFigures, TargetFigure, Targets, Timing};
 pub use media::{
-    FileBlock, Media, artifact_uri, base64, file_block, file_blocks, file_handle, handles, may_hold_handles,
+    FileBlock, MAX_FILES, Media, artifact_uri, base64, file_block, file_handle, handles, may_hold_handles,
     may_hold_media, put_back, take_media, text_exceeds,
 };
 pub use nearest::nearest;

@@ -4,7 +4,7 @@
 //! to a model, and cost thousands of tokens. So they are taken out of the value, which keeps a
 //! short text in the place of each, and are passed on as blocks.
 
-use std::collections::BTreeMap;
+use std::{borrow::Cow, collections::BTreeMap};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use bytesize::ByteSize;
@@ -119,11 +119,12 @@ fn kind_of(mime: Option<&str>) -> &'static str {
     }
 }
 
+/// The most files of one result that are kept apart.
+pub const MAX_FILES: usize = MAX_BLOCKS;
+
 /// A file in the content of a tool's result.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FileBlock {
-    /// Which block of the content it is.
-    pub position: usize,
     /// What the block says that it is: `image`, `audio` or `resource`.
     pub kind: &'static str,
     /// Its type, if the block says one.
@@ -135,6 +136,26 @@ pub struct FileBlock {
 }
 
 impl FileBlock {
+    /// The file of a block, as JSON, that has more than so many bytes of base64. No tree is made of
+    /// it, since a server may write anything beside the file.
+    pub fn of(block: &str, above: u64) -> Option<Self> {
+        let Written { kind, data, mime_type: mime, resource } = serde_json::from_str(block).ok()?;
+        let is_of = |kind: &str, mime: &str| mime.strip_prefix(kind).is_some_and(|rest| rest.starts_with('/'));
+        let (kind, mime, uri, encoded) = match (kind.as_ref(), mime, data, resource) {
+            ("image", Some(mime), Some(data), _) if is_of("image", &mime) => ("image", Some(mime), None, data),
+            ("audio", Some(mime), Some(data), _) if is_of("audio", &mime) => ("audio", Some(mime), None, data),
+            ("resource", _, _, Some(WrittenResource { uri, mime_type, blob: Some(blob) })) => {
+                ("resource", mime_type, Some(uri), blob)
+            }
+            _ => return None,
+        };
+        if encoded.len() as u64 <= above {
+            return None;
+        }
+        let bytes = STANDARD.decode(encoded.as_bytes()).ok()?;
+        Some(Self { kind, mime: mime.map(Cow::into_owned), uri: uri.map(Cow::into_owned), bytes })
+    }
+
     /// The handle in its place, once it is kept as this artifact.
     pub fn handle(&self, id: ArtifactId) -> Value {
         let mut handle = file_handle(id, self.mime.as_deref(), self.bytes.len() as u64);
@@ -148,21 +169,29 @@ impl FileBlock {
     }
 }
 
-/// The files in the content of a tool's result that have more than so many bytes of base64: the
-/// first ones, as many as an answer may show.
-pub fn file_blocks(content: &[Value], above: u64) -> Vec<FileBlock> {
-    let of = |(position, block): (usize, &Value)| {
-        let holder = block.get("resource").unwrap_or(block);
-        let encoded = holder.get("data").or_else(|| holder.get("blob")).and_then(Value::as_str)?;
-        if encoded.len() as u64 <= above {
-            return None;
-        }
-        let kind = Block::of(block.as_object()?)?.kind;
-        let text = |name: &str| holder.get(name).and_then(Value::as_str).map(str::to_owned);
-        let bytes = STANDARD.decode(encoded).ok()?;
-        Some(FileBlock { position, kind, mime: text("mimeType"), uri: text("uri"), bytes })
-    };
-    content.iter().enumerate().filter_map(of).take(MAX_BLOCKS).collect()
+/// A content block as far as it is a file.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Written<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Cow<'a, str>,
+    #[serde(borrow)]
+    data: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    mime_type: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    resource: Option<WrittenResource<'a>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct WrittenResource<'a> {
+    #[serde(borrow)]
+    uri: Cow<'a, str>,
+    #[serde(borrow)]
+    mime_type: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    blob: Option<Cow<'a, str>>,
 }
 
 /// The files whose handles are in a value, each once, in their order.
@@ -185,19 +214,34 @@ pub fn handles(value: &Value) -> Vec<ArtifactId> {
     found
 }
 
-/// Puts each of these blocks in the place of its first handle. Other handles stay, also further
-/// ones of the same file: a value could have thousands of them.
+/// Puts each of these blocks in the place of its first handle: a resource, if the handle is one.
+/// Other handles stay, also further ones of the same file: a value could have thousands of them.
 ///
 /// It recurses as deep as the value nests.
 pub fn put_back(value: &mut Value, blocks: &mut BTreeMap<ArtifactId, Value>) {
     match value {
         Value::Object(members) => match handle_of(members).and_then(|id| blocks.remove(&id)) {
-            Some(block) => *value = block,
+            Some(block) => *value = as_handled(block, members),
             None => members.values_mut().for_each(|member| put_back(member, blocks)),
         },
         Value::Array(elements) => elements.iter_mut().for_each(|element| put_back(element, blocks)),
         _ => {}
     }
+}
+
+/// The block as the resource that its handle says it was, with its address.
+fn as_handled(block: Value, handle: &Map<String, Value>) -> Value {
+    let uri = handle.get("uri").and_then(Value::as_str);
+    let (Some("resource"), Some(uri)) = (handle.get("type").and_then(Value::as_str), uri) else { return block };
+    let holder = block.get("resource").unwrap_or(&block);
+    let Some(data) = holder.get("data").or_else(|| holder.get("blob")) else { return block };
+    let mut resource = serde_json::json!({ "uri": uri, "blob": data });
+    if let (Some(mime), Some(members)) =
+        (holder.get("mimeType").filter(|mime| mime.is_string()), resource.as_object_mut())
+    {
+        members.insert("mimeType".to_owned(), mime.clone());
+    }
+    serde_json::json!({ "type": "resource", "resource": resource })
 }
 
 fn handle_of(members: &Map<String, Value>) -> Option<ArtifactId> {
@@ -391,21 +435,32 @@ mod tests {
     }
 
     #[test]
-    fn large_files_of_a_result_become_handles_and_small_ones_stay() {
-        let data = "AAAA".repeat(10);
-        let large = json!({ "type": "image", "data": data, "mimeType": "image/png" });
-        let file = json!({ "type": "resource", "resource": { "uri": "file:///a", "blob": data } });
-        let note = json!({ "type": "resource", "resource": { "uri": "note:1", "text": data } });
-        let text = json!({ "type": "text", "text": data });
-        let broken = json!({ "type": "image", "data": "?".repeat(40), "mimeType": "image/png" });
-        let found = file_blocks(&[text, image(), large, note, broken, json!(1), file], 39);
-        let id = ArtifactId::from_bits(1);
-        let handles: Vec<_> = found.iter().map(|file| (file.position, file.handle(id))).collect();
-        let (png, other) = (file_handle(id, Some("image/png"), 30), json!("file:///a"));
-        let other = json!({ "type": "resource", "artifact": id, "bytes": 30, "uri": other });
-        assert_eq!(handles, [(2, png), (6, other)]);
-        assert_eq!(file_blocks(&vec![image(); MAX_BLOCKS + 1], 0).len(), MAX_BLOCKS);
-        assert_eq!(file_blocks(&[image()], 12), [], "as large as may stay");
+    fn a_large_file_of_a_result_is_what_its_block_is_and_nothing_beside_it() {
+        let (id, data) = (ArtifactId::from_bits(1), "AAAA".repeat(10));
+        let of = |block: Value| FileBlock::of(&block.to_string(), 39).map(|file| file.handle(id));
+        let large = json!({ "type": "image", "data": data, "mimeType": "image/png", "resource": null });
+        assert_eq!(of(large), Some(file_handle(id, Some("image/png"), 30)));
+        let file = json!({ "type": "resource", "resource": { "uri": "file:///a.png", "mimeType": "image/png", "blob": data } });
+        let handle =
+            json!({ "type": "resource", "artifact": id, "bytes": 30, "mimeType": "image/png", "uri": "file:///a.png" });
+        assert_eq!(of(file.clone()), Some(handle.clone()));
+        // It comes back as what it was.
+        let mut value = json!([handle]);
+        put_back(&mut value, &mut [(id, file_block(id, Some("image/png"), &[0; 30]))].into());
+        assert_eq!(value, json!([file]));
+        for other in [
+            image(),
+            json!({ "type": "text", "text": data }),
+            json!({ "type": "resource", "resource": { "uri": "note:1", "text": data, "data": data } }),
+            json!({ "type": "image", "data": "AAAA", "mimeType": "image/png", "resource": { "uri": "a:b", "blob": data } }),
+            json!({ "type": "image", "data": data, "mimeType": "text/html" }),
+            json!({ "type": "image", "data": "?".repeat(40), "mimeType": "image/png" }),
+            json!({ "type": "image", "data": [data], "mimeType": "image/png" }),
+            json!(data),
+        ] {
+            assert_eq!(of(other.clone()), None, "{other}");
+        }
+        assert_eq!(FileBlock::of(&image().to_string(), 12), None, "as large as may stay");
     }
 
     #[test]

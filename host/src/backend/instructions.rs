@@ -47,7 +47,7 @@ fn of_servers(servers: &[ServerSpec], limits: &Limits, kept: &str) -> String {
          string, also one that is JSON, so JSON.parse it. Promise<unknown> is the tool's text, parsed already where that is JSON or a \
          Python literal, or an array of its content blocks where there is more than text (tools.raw(path, args) gives the whole \
          answer, annotations too). tools.parse(text) gives CSV as an array of objects whose values are strings (Number(row.total)), \
-         JSON lines as an array, a Python literal as data, front matter as an object of its keys and body. {kept} An image or file that a tool gave is shown if the script returns its content block, alone or in a value. A \
+         JSON lines as an array, a Python literal as data, front matter as an object of its keys and body. {kept} An image or file that a tool gave is shown if the script returns its content block or handle, alone or in a value. A \
          tool that fails throws a ToolError (server, tool, message, content): catch it where the script can go on.",
         named(servers),
         limits.max_calls,

@@ -108,10 +108,18 @@ impl Answering<'_> {
             at += piece.len() as u64;
             bytes.extend_from_slice(&piece);
         }
-        let text = base64(&bytes);
         let place = |at: u64| usize::try_from(at.saturating_sub(from.start)).unwrap_or(usize::MAX);
-        let part = text.get(place(from.end)..place(to).min(text.len())).unwrap_or_default();
-        text_as_json(part.to_owned())
+        let (first, end) = (place(from.end), place(to));
+        let written = move || {
+            let mut text = base64(&bytes);
+            text.truncate(end);
+            text.drain(..first.min(text.len()));
+            text_as_json(text)
+        };
+        match end <= AT_ONCE_BYTES {
+            true => written(),
+            false => spawn_blocking(written).await.unwrap_or_else(|_| Err(not_there(which))),
+        }
     }
 
     async fn search(&self, words: String, within: Option<ArtifactRef>, limit: u32) -> Result<JsonText, NotAnswered> {

@@ -9,6 +9,7 @@ use belljar_model::{
 };
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
+use tokio::task::spawn_blocking;
 
 use super::ArtifactStore;
 use crate::{Toolbox, labels::Carrier};
@@ -81,5 +82,10 @@ async fn block(
     // The answer has the file, whoever had its handle.
     toolbox.receive(carrier, &entry.labels).await.ok()?;
     let bytes = artifacts.store.whole(holder.clone(), id).await.ok()??;
-    Some(File { block: file_block(id, entry.mime.as_deref(), &bytes), encoded, digest: digest(&bytes) })
+    let made = spawn_blocking(move || File {
+        block: file_block(id, entry.mime.as_deref(), &bytes),
+        encoded,
+        digest: digest(&bytes),
+    });
+    made.await.ok()
 }

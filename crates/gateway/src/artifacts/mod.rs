@@ -19,7 +19,7 @@ use belljar_ledger::Artifacts;
 use belljar_model::ArtifactSettings;
 
 pub(crate) use answers::Answering;
-pub(crate) use apart::Apart;
+pub(crate) use apart::{Apart, RunFiles};
 pub(crate) use files::{KnownFiles, with_files};
 pub(crate) use put_away::{PutAway, Shown, cut_logs, roomier};
 

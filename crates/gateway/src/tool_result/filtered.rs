@@ -1,6 +1,8 @@
 //! The text of a `CallToolResult` of which a part becomes something else: taken apart and put
 //! together as text, so that no number loses a digit and no member is lost.
 
+use std::ops::Range;
+
 use serde::{
     Deserialize, Deserializer,
     de::{MapAccess, Visitor},
@@ -87,15 +89,34 @@ pub(crate) fn scripts_value(result: &str) -> Option<Box<RawValue>> {
     to_raw_value(&text).ok()
 }
 
-/// The content of a result.
-pub(crate) fn content_of(result: &str) -> Option<Vec<Value>> {
-    serde_json::from_str(Members::of(result)?.get("content")?.get()).ok()
+/// Where the blocks of a result's content are that have more than so many bytes, if a script gets
+/// the content: of a result with something structured, it gets that.
+pub(crate) fn large_blocks(result: &str, above: u64) -> Vec<Range<usize>> {
+    let Some(members) = Members::of(result) else { return Vec::new() };
+    if members.get("structuredContent").is_some_and(|structured| structured.get() != "null") {
+        return Vec::new();
+    }
+    let content = members.get("content").and_then(|content| serde_json::from_str::<Vec<&RawValue>>(content.get()).ok());
+    let place = |block: &&RawValue| {
+        // They are parts of the text.
+        let start = (block.get().as_ptr() as usize).checked_sub(result.as_ptr() as usize)?;
+        let place = start..start.checked_add(block.get().len())?;
+        (place.len() as u64 > above && result.get(place.clone()) == Some(block.get())).then_some(place)
+    };
+    content.iter().flatten().filter_map(place).collect()
 }
 
-/// The result with another content.
-pub(crate) fn with_content(result: &str, content: &[Value]) -> Option<String> {
-    let content = serde_json::to_string(content).ok()?;
-    Some(Members::of(result)?.with(&[("content", &content)]))
+/// A text with others in the places of some of its parts, which follow each other.
+pub(crate) fn with_parts(text: &str, parts: &[(Range<usize>, String)]) -> Option<String> {
+    let mut made = String::with_capacity(text.len());
+    let mut done = 0;
+    for (place, part) in parts {
+        made.push_str(text.get(done..place.start)?);
+        made.push_str(part);
+        done = place.end;
+    }
+    made.push_str(text.get(done..)?);
+    Some(made)
 }
 
 /// The result with what a filter made of it.
@@ -132,16 +153,15 @@ mod tests {
     }
 
     #[test]
-    fn another_content_leaves_the_rest_as_it_was() {
-        let text = r#"{"structuredContent":{"a":12345678901234567890123},"content":[1],"isError":false}"#;
-        let content = content_of(text).expect("a content");
-        assert_eq!(content, [Value::from(1)]);
-        assert_eq!(
-            with_content(text, &[Value::from("x")]).expect("an object"),
-            r#"{"structuredContent":{"a":12345678901234567890123},"isError":false,"content":["x"]}"#
-        );
-        for none in ["[]", "{}", r#"{"content":1}"#] {
-            assert_eq!(content_of(none), None, "{none}");
+    fn large_blocks_are_replaced_and_all_else_stays_digit_by_digit() {
+        let text = r#"{"content":[], "n":12345678901234567890123, "content": [ {"a":1}, "a large block", 7 ],"isError":false}"#;
+        let found = large_blocks(text, 7);
+        assert_eq!(found.iter().map(|place| &text[place.clone()]).collect::<Vec<_>>(), [r#""a large block""#]);
+        let parts = [(found[0].clone(), "{}".to_owned())];
+        assert_eq!(with_parts(text, &parts).expect("a text"), text.replace(r#""a large block""#, "{}"));
+        let structured = text.replace("\"n\":", "\"structuredContent\":");
+        for none in ["[]", "{}", r#"{"content":"a large block"}"#, &structured] {
+            assert_eq!(large_blocks(none, 3), Vec::<Range<usize>>::new(), "{none}");
         }
     }
 

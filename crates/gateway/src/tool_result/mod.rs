@@ -7,7 +7,7 @@ pub mod fuzzing;
 mod filtered;
 mod python;
 
-pub(crate) use filtered::{content_of, scripts_value, with_content, with_filtered};
+pub(crate) use filtered::{large_blocks, scripts_value, with_filtered, with_parts};
 pub(crate) use python::{Written, may_be_written_so, written};
 use serde_json::Value;
 
