@@ -29,11 +29,12 @@ export class Session {
     });
     createInterface({ input: session.#child.stdout }).on("line", (line) => session.#take(line));
     const clientInfo = { name: "belljar-outputs", version: "1" };
-    await session.#ask("initialize", { protocolVersion: "2025-06-18", capabilities: {}, clientInfo });
+    const { instructions } = await session.#ask("initialize", { protocolVersion: "2025-06-18", capabilities: {}, clientInfo });
     session.#send({ method: "notifications/initialized" });
     const { tools } = await session.#ask("tools/list", {});
-    // What a client puts into a model's context of each definition.
-    session.tools = tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
+    // What a client puts into a model's context: the definitions, and the server's instructions.
+    const definitions = tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
+    session.standing = tokens(JSON.stringify(definitions)) + tokens(instructions ?? "");
     return session;
   }
 

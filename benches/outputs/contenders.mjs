@@ -4,7 +4,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { Session, tokens } from "./client.mjs";
+import { Session } from "./client.mjs";
 
 /** The id in belljar's answer. */
 const idIn = (text) => {
@@ -18,12 +18,12 @@ class Conversation {
   written = 0;
   read = 0;
   asked = 0;
-  definitions = 0;
+  standing = 0;
   answers = [];
 
   async with(server, talk) {
     const session = await Session.open(server.command, server.options);
-    this.definitions = tokens(JSON.stringify(session.tools));
+    this.standing = session.standing;
     try {
       return await talk(async (name, args) => {
         const { text, calls, written, read } = await session.call(name, args);
@@ -66,6 +66,8 @@ export async function belljar(task, servers, { program, folder, artifacts }) {
   const run = (call, code) => call("execute_code", { code });
   let id;
   await conversation.with(server, async (call) => {
+    // The tool's signature, which the others have in their definitions.
+    await call("search_docs", { query: task.wish });
     const first = await run(call, `return ${task.script}`);
     id = artifacts ? idIn(first) : undefined;
     conversation.answers.push(await run(call, artifacts ? task.questionAbout(id) : task.question));

@@ -66,15 +66,18 @@ async function measure() {
     "the servers' tools": (task) => plain(task, servers),
     "belljar without artifacts": (task) => belljar(task, servers, { program, folder, artifacts: false }),
     "belljar with artifacts": (task) => belljar(task, servers, { program, folder, artifacts: true }),
-    "context-mode": (task) => contextMode(task, { node: node22, start: here("node_modules/context-mode/start.mjs"), folder }),
+    "context-mode": (task) => contextMode(task, { node: node22, start: here("node_modules/context-mode/server.bundle.mjs"), folder }),
   };
   const rows = [];
   for (const task of tasks.filter(({ name }) => options.tasks.split(",").includes(name))) {
     for (const [contender, talk] of Object.entries(contenders)) {
       process.stderr.write(`${task.title}: ${contender} …\n`);
-      const { definitions, written, read, asked, answers } = await talk(task);
+      const before = served.asked();
+      const { standing, written, read, asked, answers } = await talk(task);
+      // What reads the pages by itself is counted at the site.
+      const calls = asked || served.asked() - before;
       const answered = task.isAnswered(...answers, contender === "the servers' tools");
-      rows.push({ task: task.title, contender, definitions, written, read, asked, answered, ...(options.answers ? { answers } : {}) });
+      rows.push({ task: task.title, contender, standing, written, read, calls, answered, ...(options.answers ? { answers } : {}) });
     }
   }
   return rows;

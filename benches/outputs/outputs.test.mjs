@@ -44,6 +44,6 @@ test("the scripts answer the questions, with and without artifacts, and only rig
 });
 
 test("the table has a row for each contender", () => {
-  const row = { task: "a log", contender: "belljar", definitions: 440, written: 1234, read: 5, asked: 1, answered: true };
-  assert.match(asMarkdown([row, { ...row, asked: 0, answered: false }]), /\| a log \| belljar \| 440 \| 1,234 \| 5 \| 1 \| yes \|\n.*\| – \| no \|\n$/);
+  const row = { task: "a log", contender: "belljar", standing: 440, written: 1234, read: 5, calls: 1, answered: true };
+  assert.match(asMarkdown([row, { ...row, calls: 0, answered: false }]), /\| a log \| belljar \| 440 \| 1,234 \| 5 \| 1 \| yes \|\n.*\| – \| no \|\n$/);
 });
