@@ -32,6 +32,7 @@ use crate::{
     rules::AsRules,
     run_log::{Follower, RunLog},
     skills::{SKILLS, Skills},
+    told::Told,
 };
 
 /// Runs scripts over all configured children.
@@ -325,8 +326,7 @@ impl Gateway {
     pub async fn plan(&self, source: String) -> ScriptPlan {
         self.toolbox.refresh_skills().await;
         let planned = Planned::default();
-        let begun =
-            RunLog::begin(self.toolbox.told(), self.origin, &self.asker, None, Some(LedgerLevel::Off), None).await;
+        let begun = RunLog::begin(&Told::silent(), self.origin, &self.asker, None, Some(LedgerLevel::Off), None).await;
         let log = match begun {
             Ok(log) => log,
             Err(error) => return ScriptPlan { error: Some(error), ..ScriptPlan::default() },

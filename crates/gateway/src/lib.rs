@@ -23,6 +23,7 @@ mod judgements;
 mod keeps;
 mod labels;
 mod last_kept;
+mod live_runs;
 mod locks;
 mod measure;
 mod media;

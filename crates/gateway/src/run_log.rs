@@ -134,7 +134,8 @@ impl RunLog {
             is_live: AtomicBool::new(true),
             before: None,
         };
-        log.tell(|| RunStep::Begun { origin });
+        log.told.live.enter(log.run());
+        log.tell_begun();
         Ok(Arc::new(log))
     }
 
@@ -167,8 +168,28 @@ impl RunLog {
             is_live: AtomicBool::new(false),
             before: Some(resting.took),
         };
-        log.tell(|| RunStep::Begun { origin });
+        log.told.live.enter(log.run());
+        log.tell_begun();
         Arc::new(log)
+    }
+
+    fn tell_begun(&self) {
+        let RunStart { origin, asker, .. } = &self.start;
+        self.tell(|| RunStep::Begun {
+            origin,
+            principal: asker.principal().map(Arc::from),
+            client: asker.client().map(Arc::from),
+        });
+    }
+
+    fn tell_ended(&self, error: Option<ErrorKind>, usage: Option<&Usage>) {
+        self.told.live.leave(self.run());
+        self.tell(|| RunStep::Ended {
+            error,
+            ms: milliseconds(self.took()),
+            guest_ms: usage.and_then(|usage| usage.guest_ms),
+            fuel: usage.and_then(|usage| usage.fuel),
+        });
     }
 
     /// From now on it does something new.
@@ -179,7 +200,7 @@ impl RunLog {
     /// Suspends a resumed run again that has done nothing new.
     pub(crate) async fn lay_down(&self) {
         self.calls.lock().is_over = true;
-        self.tell(|| RunStep::Ended { error: Some(ErrorKind::Approval) });
+        self.tell_ended(Some(ErrorKind::Approval), None);
         if let Some((RunLedger { ledger, .. }, _)) = &self.kept
             && let Err(fault) = ledger.lay_down(self.run()).await
         {
@@ -216,7 +237,7 @@ impl RunLog {
         let answer = earlier.answer(tool)?;
         let ok = matches!(earlier, Earlier::Done(_));
         self.tell(|| RunStep::CallBegun { call: number, tool: tool.clone(), effect });
-        self.tell(|| RunStep::Answered { call: number, ok });
+        self.tell_answered((number, tool), effect, None, ok, Some(Duration::ZERO));
         self.remember(tool, ok);
         if let (Some(state), Some(ledger)) = (earlier.assumed(), ledger) {
             let end = CallEnd { state, took: Duration::ZERO, answer_bytes: None, answer: None };
@@ -278,7 +299,7 @@ impl RunLog {
         let rest = RunRest { start, took, usage: usage.clone(), calls, until, asked, state };
         ledger.commit(Entry::Rest(Box::new(rest))).await?;
         self.calls.lock().is_over = true;
-        self.tell(|| RunStep::Ended { error: Some(ErrorKind::Approval) });
+        self.tell_ended(Some(ErrorKind::Approval), Some(usage));
         Ok(())
     }
 
@@ -347,13 +368,28 @@ impl RunLog {
             }
         }
         self.tell(|| RunStep::Sent { call: number });
-        Ok(SentCall { log: self.clone(), number, tool: tool.clone(), has_intent, sent: Instant::now() })
+        let verdict = decision.map(|decision| decision.verdict);
+        let tool = tool.clone();
+        Ok(SentCall { log: self.clone(), number, tool, effect, verdict, has_intent, sent: Instant::now() })
     }
 
     /// Notes the rules' verdict on a call, for the outcome.
     pub(crate) fn judged(&self, number: u64, tool: &ToolPath, decision: &Decision) {
         self.tell_judged(number, tool, decision.verdict, decision.rule.as_deref());
         self.judgements.add(number, tool, decision.verdict, decision.rule.clone());
+    }
+
+    /// `took` is `None` for a call that was not sent.
+    fn tell_answered(
+        &self,
+        (call, tool): (u64, &ToolPath),
+        effect: Effect,
+        verdict: Option<Verdict>,
+        ok: bool,
+        took: Option<Duration>,
+    ) {
+        let (sent, ms) = (took.is_some(), milliseconds(took.unwrap_or_default()));
+        self.tell(|| RunStep::Answered { call, tool: tool.clone(), effect, verdict, sent, ok, ms });
     }
 
     fn tell_judged(&self, call: u64, tool: &ToolPath, verdict: Verdict, rule: Option<&str>) {
@@ -372,7 +408,7 @@ impl RunLog {
         self.tell_judged(number, tool, denial.verdict, rule.as_deref());
         self.judgements.add(number, tool, denial.verdict, rule.clone());
         self.tell(|| RunStep::CallBegun { call: number, tool: tool.clone(), effect });
-        self.tell(|| RunStep::Answered { call: number, ok: false });
+        self.tell_answered((number, tool), effect, Some(denial.verdict), false, None);
         if self.kept.is_none() {
             return;
         }
@@ -489,7 +525,7 @@ impl RunLog {
             ended.extend(std::mem::take(&mut calls.open).into_values());
             ended
         };
-        self.tell(|| RunStep::Ended { error: error.map(|error| error.kind) });
+        self.tell_ended(error.map(|error| error.kind), Some(usage));
         Some(RunEnd {
             start: self.start.clone(),
             took: self.took(),
@@ -523,10 +559,16 @@ impl RunLog {
     }
 }
 
+fn milliseconds(took: Duration) -> f64 {
+    took.as_secs_f64() * 1e3
+}
+
 impl Drop for RunLog {
     fn drop(&mut self) {
+        self.told.live.leave(self.start.run);
         if !self.is_live.load(Relaxed) && !self.calls.lock().is_over {
             // It waits as before.
+            self.tell_ended(Some(ErrorKind::Approval), None);
             if let (Some((RunLedger { ledger, .. }, _)), Ok(runtime)) = (&self.kept, Handle::try_current()) {
                 let (ledger, run) = (ledger.clone(), self.run());
                 runtime.spawn(async move {
@@ -553,6 +595,8 @@ pub(crate) struct SentCall {
     log: Arc<RunLog>,
     number: u64,
     tool: ToolPath,
+    effect: Effect,
+    verdict: Option<Verdict>,
     has_intent: bool,
     sent: Instant,
 }
@@ -565,14 +609,15 @@ impl SentCall {
             false => CallState::Ok,
         });
         let (log, number) = (&self.log, self.number);
-        log.tell(|| RunStep::Answered { call: number, ok: state == CallState::Ok });
+        let (ok, took) = (state == CallState::Ok, self.sent.elapsed());
+        log.tell_answered((number, &self.tool), self.effect, self.verdict, ok, Some(took));
         let has_failed = state != CallState::Ok;
         log.remember(&self.tool, !has_failed);
         let Some((RunLedger { ledger, .. }, _)) = &log.kept else { return has_failed };
         let text = answer.map(|answer| answer.as_str().as_bytes());
         let end = CallEnd {
             state,
-            took: self.sent.elapsed(),
+            took,
             answer_bytes: text.map(|text| text.len() as u64),
             answer: text.and_then(|text| ledger.digest(text)),
         };

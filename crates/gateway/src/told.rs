@@ -6,8 +6,17 @@ use std::{
 };
 
 use belljar_ledger::Ledger;
-use belljar_model::{ByteSize, LedgerLevel, RedactRule, RunEvent};
-use tokio::{sync::broadcast, time::sleep};
+use belljar_model::{ByteSize, LedgerLevel, RedactRule, RunEvent, RunId};
+use belljar_upstream::ServerStatus;
+use tokio::{
+    sync::broadcast::{
+        self,
+        error::{RecvError, TryRecvError},
+    },
+    time::sleep,
+};
+
+use crate::live_runs::LiveRuns;
 
 /// How many events a slow listener may be behind. It loses older ones, and is told how many.
 const EVENTS: usize = 2048;
@@ -42,39 +51,49 @@ pub struct RunLedger {
 pub(crate) struct Told {
     pub(crate) ledger: Option<RunLedger>,
     pub(crate) events: broadcast::Sender<RunEvent>,
+    pub(crate) live: Arc<LiveRuns>,
 }
 
 impl Default for Told {
     fn default() -> Self {
-        Self { ledger: None, events: broadcast::channel(EVENTS).0 }
+        Self { ledger: None, events: broadcast::channel(EVENTS).0, live: Arc::default() }
     }
 }
 
 impl Told {
     /// The same with a ledger.
     pub(crate) fn with(ledger: RunLedger) -> Self {
-        let Self { events, .. } = Self::default();
-        Self { ledger: Some(ledger), events }
+        Self { ledger: Some(ledger), ..Self::default() }
     }
 
-    /// The events from now on.
-    pub(crate) fn events(&self) -> RunEvents {
-        RunEvents { events: self.events.subscribe(), heard: None }
+    /// Nobody: for what looks like a run and is not one.
+    pub(crate) fn silent() -> Arc<Self> {
+        Arc::new(Self { ledger: None, events: broadcast::channel(1).0, live: Arc::default() })
+    }
+
+    /// The events from now on, with the changes of state of these children.
+    pub(crate) fn events(&self, children: broadcast::Receiver<ServerStatus>) -> RunEvents {
+        RunEvents { events: self.events.subscribe(), children: Some(children), live: self.live.clone(), heard: None }
     }
 }
 
-/// The events of runs, for a listener that may be slow.
+/// The events of runs and children, for a listener that may be slow.
 pub struct RunEvents {
     events: broadcast::Receiver<RunEvent>,
-    /// When the last one came.
+    /// `None` once there are no more children.
+    children: Option<broadcast::Receiver<ServerStatus>>,
+    live: Arc<LiveRuns>,
+    /// When the last event of a run came.
     heard: Option<Instant>,
 }
 
 /// What a listener gets.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Watched {
-    /// An event.
+    /// An event of a run.
     Event(RunEvent),
+    /// A child changed its state.
+    Child(ServerStatus),
     /// So many events were lost here, because the listener was slower than the runs.
     Lost(u64),
 }
@@ -86,24 +105,72 @@ impl RunEvents {
     /// # Cancellation
     /// Nothing is lost.
     pub async fn next(&mut self) -> Option<Watched> {
-        use broadcast::error::{RecvError, TryRecvError};
-
-        let came = loop {
-            match self.events.try_recv() {
-                Err(TryRecvError::Empty) if self.heard.is_some_and(|heard| heard.elapsed() < LINGER) => {
-                    sleep(LOOK_EVERY).await;
-                }
-                Err(TryRecvError::Empty) => break self.events.recv().await,
-                Err(TryRecvError::Lagged(lost)) => break Err(RecvError::Lagged(lost)),
-                Err(TryRecvError::Closed) => break Err(RecvError::Closed),
-                Ok(event) => break Ok(event),
+        loop {
+            let is_lively = self.heard.is_some_and(|heard| heard.elapsed() < LINGER);
+            if let Some(came) = self.waiting() {
+                return came;
             }
-        };
-        self.heard = Some(Instant::now());
-        match came {
-            Ok(event) => Some(Watched::Event(event)),
-            Err(RecvError::Lagged(lost)) => Some(Watched::Lost(lost)),
-            Err(RecvError::Closed) => None,
+            if is_lively {
+                sleep(LOOK_EVERY).await;
+                continue;
+            }
+            let children = self.children.as_mut();
+            tokio::select! {
+                came = self.events.recv() => {
+                    self.heard = Some(Instant::now());
+                    return of_run(came);
+                }
+                Some(came) = of_child(children) => match came {
+                    Some(came) => return Some(came),
+                    None => self.children = None,
+                },
+            }
         }
     }
+
+    /// The next event, if there is one already.
+    fn waiting(&mut self) -> Option<Option<Watched>> {
+        let of_run = match self.events.try_recv() {
+            Ok(event) => Some(Some(Watched::Event(event))),
+            Err(TryRecvError::Lagged(lost)) => Some(Some(Watched::Lost(lost))),
+            Err(TryRecvError::Closed) => Some(None),
+            Err(TryRecvError::Empty) => None,
+        };
+        if of_run.is_some() {
+            self.heard = Some(Instant::now());
+            return of_run;
+        }
+        match self.children.as_mut()?.try_recv() {
+            Ok(status) => Some(Some(Watched::Child(status))),
+            Err(TryRecvError::Lagged(lost)) => Some(Some(Watched::Lost(lost))),
+            Err(TryRecvError::Empty) => None,
+            Err(TryRecvError::Closed) => {
+                self.children = None;
+                None
+            }
+        }
+    }
+
+    /// The runs that have begun and not ended. A listener that lost events finds out here which of
+    /// the runs that it knows are over.
+    pub fn live(&self) -> Vec<RunId> {
+        self.live.all()
+    }
+}
+
+fn of_run(came: Result<RunEvent, RecvError>) -> Option<Watched> {
+    match came {
+        Ok(event) => Some(Watched::Event(event)),
+        Err(RecvError::Lagged(lost)) => Some(Watched::Lost(lost)),
+        Err(RecvError::Closed) => None,
+    }
+}
+
+/// `None` where there are no children, and `Some(None)` when there will be no more of them.
+async fn of_child(children: Option<&mut broadcast::Receiver<ServerStatus>>) -> Option<Option<Watched>> {
+    Some(match children?.recv().await {
+        Ok(status) => Some(Watched::Child(status)),
+        Err(RecvError::Lagged(lost)) => Some(Watched::Lost(lost)),
+        Err(RecvError::Closed) => None,
+    })
 }

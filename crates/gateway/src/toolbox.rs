@@ -7,7 +7,7 @@ use std::{
 
 use belljar_catalog::{Answer, Catalog, Names, Observed, Query, ServerCatalog, ServerState, Tool, Words, namespaces};
 use belljar_model::{
-    Denial, Effect, EffectRules, JsonText, KeepSettings, PathRules, ServerSpec, Share, Sharing, ToolDefinition,
+    Denial, Effect, EffectRules, JsonText, KeepSettings, PathRules, RunId, ServerSpec, Share, Sharing, ToolDefinition,
     ToolPath, Transport, TrustedEffect, Verdict,
 };
 use belljar_policy::{Broken, Decision, Policy, ServerTools, Suspicion, ToolPolicy, suspicions};
@@ -367,9 +367,20 @@ impl Toolbox {
         self.artifacts.as_ref()
     }
 
-    /// The events of runs from now on. A slow listener loses some, and is told how many.
+    /// The events of runs and children from now on. A slow listener loses some, and is told how
+    /// many.
     pub fn events(&self) -> RunEvents {
-        self.told.events()
+        self.told.events(self.upstream.subscribe())
+    }
+
+    /// The runs that have begun and not ended.
+    pub fn live_runs(&self) -> Vec<RunId> {
+        self.told.live.all()
+    }
+
+    /// Where runs are kept, if they are.
+    pub fn ledger(&self) -> Option<&RunLedger> {
+        self.told.ledger.as_ref()
     }
 
     /// The waiters for the owner's decisions.

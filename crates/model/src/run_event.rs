@@ -4,6 +4,8 @@
 //! listeners, and never waited for. For a run in the engine's process, a listener that joins during
 //! the run hears what happens inside it only after the run's next answer.
 
+use std::sync::Arc;
+
 use serde::Serialize;
 
 use crate::{Effect, ErrorKind, LogLevel, RunId, ToolPath, Verdict};
@@ -27,6 +29,12 @@ pub enum RunStep {
     Begun {
         /// Its origin: a command, or a client that belljar serves.
         origin: &'static str,
+        /// Its principal, if others than the owner can ask.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        principal: Option<Arc<str>>,
+        /// The name that its client gives itself.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        client: Option<Arc<str>>,
     },
     /// There is no free slot: it waits for one.
     Queued,
@@ -87,12 +95,23 @@ pub enum RunStep {
         /// The message, on one line.
         text: String,
     },
-    /// The answer of a call came.
+    /// The answer of a call came, or it was not sent.
     Answered {
         /// Its number in the run.
         call: u64,
+        /// Its tool. A listener that lost the call's beginning still knows what it was.
+        tool: ToolPath,
+        /// What the tool's annotations say that it changes.
+        effect: Effect,
+        /// The verdict of the owner's rules, if there are any.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        verdict: Option<Verdict>,
+        /// Whether it was sent: the rules or the owner may have refused it.
+        sent: bool,
         /// Whether the tool succeeded.
         ok: bool,
+        /// Milliseconds from the moment when it was sent.
+        ms: f64,
     },
     /// The script has the answer of a call, or the end of a timer.
     HandedOver {
@@ -103,6 +122,14 @@ pub enum RunStep {
     Ended {
         /// The kind of its error, or `None` if it succeeded.
         error: Option<ErrorKind>,
+        /// Milliseconds from its beginning.
+        ms: f64,
+        /// The time inside its script, in milliseconds, where that was measured.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        guest_ms: Option<f64>,
+        /// wasmtime's fuel, where that was measured.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        fuel: Option<u64>,
     },
 }
 

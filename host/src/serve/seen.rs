@@ -150,6 +150,11 @@ mod tests {
         seen.note(&RunStep::CallBegun { call, tool: tool.parse().expect("a path"), effect: Effect::ReadOnly });
     }
 
+    fn answered(seen: &Seen, call: u64, tool: &str) {
+        let (tool, effect) = (tool.parse().expect("a path"), Effect::ReadOnly);
+        seen.note(&RunStep::Answered { call, tool, effect, verdict: None, sent: true, ok: true, ms: 1.0 });
+    }
+
     #[test]
     fn a_run_says_what_it_waits_for() {
         let seen = Seen::new();
@@ -161,9 +166,9 @@ mod tests {
         begun(&seen, 2, "fs.read");
         assert_eq!(seen.says(), "the script has been running for 0 s; it waits for fs.copy (0 s) and another call");
         seen.note(&RunStep::Progress { call: 1, text: "3 of 10".to_owned() });
-        seen.note(&RunStep::Answered { call: 2, ok: true });
+        answered(&seen, 2, "fs.read");
         assert_eq!(seen.says(), "the script has been running for 0 s; it waits for fs.copy (0 s: 3 of 10)");
-        seen.note(&RunStep::Answered { call: 1, ok: true });
+        answered(&seen, 1, "fs.copy");
         seen.note(&RunStep::Parked { call: 3, tool: "fs.write".parse().expect("a path") });
         let says = "the script has been running for 0 s; it waits for the owner to decide about a call of fs.write";
         assert_eq!(seen.says(), says);
