@@ -26,7 +26,8 @@ fn rules(how: &str) -> String {
 async fn a_decision_that_comes_a_way_that_the_rule_does_not_name_counts_for_nothing() {
     let ways = [
         (AskWay::Cli, (By::Owner, Channel::Command), (By::Desk(DESK), Channel::Elicitation)),
-        (AskWay::Elicitation, (By::Desk(DESK), Channel::Elicitation), (By::Owner, Channel::Command)),
+        (AskWay::Elicitation, (By::Desk(DESK), Channel::Elicitation), (By::Owner, Channel::Page)),
+        (AskWay::Page, (By::Owner, Channel::Page), (By::Owner, Channel::Command)),
     ];
     for (way, named, other) in ways {
         let house = House::new(&rules(&format!("who = ['{}', 'webhook']", way.as_str())), LONG);
@@ -35,7 +36,10 @@ async fn a_decision_that_comes_a_way_that_the_rule_does_not_name_counts_for_noth
         let names = AskWays::NONE.with(way).with(AskWay::Webhook);
         assert_eq!(question.binding.ways, names);
         // Nor is it asked there.
-        assert_eq!((question.desk.is_some(), question.for_command), (way == AskWay::Elicitation, way == AskWay::Cli));
+        assert_eq!(
+            (question.desk.is_some(), question.for_command),
+            (way == AskWay::Elicitation, way != AskWay::Elicitation)
+        );
         let refused = house.decide_by(question.id, true, other.0, other.1).await;
         assert_eq!(refused, Err(Refusal::OtherWay(names)));
         house.decide_by(question.id, true, named.0, named.1).await.unwrap();
@@ -156,6 +160,8 @@ fn explain_says_who_is_asked_and_how_long_and_a_way_that_there_is_not_is_a_mista
     let answer: Answer = explain("--principal=owner");
     assert!(answer.stdout.ends_with("ask by 'a'\nasked by: cli, elicitation\nexpires after: 2h\n"), "{answer:?}");
     terminal.file("policy.toml", rule("{ who = ['page'] }"));
+    assert_eq!(explain("--json").json()["who"], json!(["page"]));
+    terminal.file("policy.toml", rule("{ who = ['mail'] }"));
     let answer = explain("--json");
-    assert!(answer.code == 2 && answer.stdout.contains("belljar has no page yet"), "{answer:?}");
+    assert!(answer.code == 2 && answer.stdout.contains("'mail' is not a way to ask"), "{answer:?}");
 }

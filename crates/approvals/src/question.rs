@@ -26,7 +26,7 @@ pub struct Question {
     pub asked: SystemTime,
     /// The terminal or client that is asked beside `belljar approve`, if any.
     pub desk: Option<u64>,
-    /// Whether `belljar approve` may decide it.
+    /// Whether the owner may decide it, by `belljar approve` or on the page, as far as its ways go.
     pub for_command: bool,
     /// Whether `belljar approve` may decide without a person typing, as the owner's configuration
     /// says.
@@ -56,6 +56,8 @@ pub enum Channel {
     Unattended,
     /// A form that the client showed.
     Elicitation,
+    /// belljar's page, in the owner's browser.
+    Page,
 }
 
 impl Channel {
@@ -66,6 +68,7 @@ impl Channel {
             Self::Command => "command",
             Self::Unattended => "unattended",
             Self::Elicitation => "elicitation",
+            Self::Page => "page",
         }
     }
 
@@ -74,6 +77,7 @@ impl Channel {
         match self {
             Self::Terminal | Self::Command | Self::Unattended => AskWay::Cli,
             Self::Elicitation => AskWay::Elicitation,
+            Self::Page => AskWay::Page,
         }
     }
 }
@@ -90,7 +94,7 @@ pub struct Desk {
 /// Who decides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum By {
-    /// The owner, by a command.
+    /// The owner, by a command or on the page.
     Owner,
     /// The person at the place where the run was started.
     Desk(u64),

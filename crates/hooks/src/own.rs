@@ -18,7 +18,10 @@ const BEFORE: [&str; 20] = [
 /// How many simple commands, and how many words of one, are looked at.
 const MAX_PARTS: usize = 256;
 
-/// Whether the call runs the command by which an owner approves calls.
+/// The commands by which an owner decides about calls, or opens the page on which they do.
+const DECIDING: [&str; 2] = ["approve", "ui"];
+
+/// Whether the call runs a command by which an owner approves calls.
 pub fn is_the_owners(call: &ToolUse) -> bool {
     paths::whole_commands(&call.input).iter().any(|command| {
         command
@@ -39,10 +42,10 @@ fn approves<'command>(words: impl Iterator<Item = &'command str>) -> bool {
     }
     while let Some(word) = words.next() {
         match word.strip_prefix('-') {
-            None => return word == "approve",
+            None => return DECIDING.contains(&word),
             // An option may have a value.
             Some(option) if option.starts_with('-') && !option.contains('=') => {
-                if words.next() == Some("approve") {
+                if words.next().is_some_and(|word| DECIDING.contains(&word)) {
                     return true;
                 }
             }
@@ -70,6 +73,9 @@ mod tests {
             ("timeout 5 belljar approve a_1", true),
             ("sudo -n belljar approve a_1", true),
             ("bash -c \"belljar approve a_1\"", true),
+            ("belljar ui --no-open", true),
+            ("belljar --config x ui", true),
+            ("belljar run --code ui", false),
             ("grep -rn 'belljar approve' docs", false),
             ("belljar run approve.js", false),
             ("belljar approvals", false),

@@ -11,6 +11,8 @@ pub enum AskWay {
     Cli,
     /// A form that the client shows.
     Elicitation,
+    /// belljar's page in the owner's browser.
+    Page,
     /// A message to an address that the owner's configuration names. It only informs, and decides
     /// nothing.
     Webhook,
@@ -18,13 +20,14 @@ pub enum AskWay {
 
 impl AskWay {
     /// Every way.
-    pub const ALL: [Self; 3] = [Self::Cli, Self::Elicitation, Self::Webhook];
+    pub const ALL: [Self; 4] = [Self::Cli, Self::Elicitation, Self::Page, Self::Webhook];
 
     /// The name used in rules, JSON and documents.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Cli => "cli",
             Self::Elicitation => "elicitation",
+            Self::Page => "page",
             Self::Webhook => "webhook",
         }
     }
@@ -34,6 +37,7 @@ impl AskWay {
             Self::Cli => 1,
             Self::Elicitation => 2,
             Self::Webhook => 4,
+            Self::Page => 8,
         }
     }
 }
@@ -69,7 +73,7 @@ impl AskWays {
 
     /// Whether a decision can come by one of them.
     pub fn can_decide(self) -> bool {
-        self.has(AskWay::Cli) || self.has(AskWay::Elicitation)
+        self.has(AskWay::Cli) || self.has(AskWay::Elicitation) || self.has(AskWay::Page)
     }
 
     /// Each of them.
@@ -109,10 +113,10 @@ mod tests {
 
     #[test]
     fn ways_are_kept_as_a_number_and_one_that_stands_for_others_is_none() {
-        assert_eq!(AskWays::default().to_string(), "cli, elicitation, webhook");
+        assert_eq!(AskWays::default().to_string(), "cli, elicitation, page, webhook");
         for bits in 0..=u8::MAX {
             let ways = AskWays::from_bits(bits);
-            assert_eq!(ways.map(AskWays::bits), (bits < 8).then_some(bits));
+            assert_eq!(ways.map(AskWays::bits), (bits < 16).then_some(bits));
         }
         let told = AskWays::NONE.with(AskWay::Webhook);
         assert!(!told.can_decide() && told.with(AskWay::Cli).can_decide() && !told.has(AskWay::Cli));

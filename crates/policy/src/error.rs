@@ -66,13 +66,10 @@ pub enum ProblemKind {
     #[error("'ask' says how the owner is asked, and this rule does not ask: leave it out, or write then = \"ask\"")]
     AsksNobody,
     /// An unknown way to ask.
-    #[error("'{way}' is not a way to ask: the ways are cli, elicitation and webhook")]
+    #[error("'{way}' is not a way to ask: the ways are cli, elicitation, page and webhook")]
     UnknownWay { way: String },
-    /// The page, which does not exist yet.
-    #[error("belljar has no page yet on which a call could be decided: the ways are cli, elicitation and webhook")]
-    NoPage,
     /// Ways to ask that never bring a decision.
-    #[error("a webhook tells, and cannot decide: name \"cli\" or \"elicitation\" as well")]
+    #[error("a webhook tells, and cannot decide: name \"cli\", \"elicitation\" or \"page\" as well")]
     NobodyDecides,
     /// A rule that asks by a webhook that is not configured.
     #[error("rule '{rule}' names webhook, and '[approvals] webhook' in belljar.toml names no address")]

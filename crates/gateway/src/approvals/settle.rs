@@ -108,7 +108,7 @@ impl Held {
         let (Some(approvals), Some(ledger)) = (reachable, ledger) else { return Err(Unsent::Nobody.into()) };
         let ways = self.decision.ask.ways();
         let desk = approvals.desk.filter(|desk| ways.has(desk.way)).map(|desk| desk.id);
-        let for_command = approvals.by_command && ways.has(AskWay::Cli);
+        let for_command = approvals.by_command && (ways.has(AskWay::Cli) || ways.has(AskWay::Page));
         if log.unsettled().has(*number) && !asking.may_repeat {
             // It was sent before and is not sent again, so nobody needs to agree.
             let Checked { arguments, warning, .. } = self.checked;

@@ -47,7 +47,6 @@ impl Reader<'_> {
         for (offset, text) in self.texts("ask.who", node) {
             match AskWay::ALL.into_iter().find(|way| way.as_str() == text) {
                 Some(way) => ways = ways.with(way),
-                None if text == "page" => self.fault(offset, ProblemKind::NoPage),
                 None => self.fault(offset, ProblemKind::UnknownWay { way: shown(text) }),
             }
         }

@@ -145,10 +145,6 @@ fn every_mistake_is_refused_with_line_and_column() {
             "line 8, column 23: 'mail' is not a way to ask: the ways are cli",
         ),
         (
-            asks("ask = { who = 'page' }").as_str(),
-            "line 8, column 15: belljar has no page yet on which a call could be decided",
-        ),
-        (
             asks("ask = { who = ['webhook'] }").as_str(),
             "line 8, column 15: a webhook tells, and cannot decide: name \"cli\"",
         ),
