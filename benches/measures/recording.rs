@@ -4,6 +4,7 @@
 //! - Recording in memory, and replay, in a sandbox.
 //! - Everything around a run in a gateway (a recording, the ledger at level `calls`, a listener for
 //!   events), against none of it.
+//! - Metrics alone, as a daemon counts them, against nobody who listens.
 //!
 //! Each run is made without and with it, in turn and in either order, in one process. It prints
 //! both medians, and the median of the differences of the pairs, which the machine's load affects
@@ -22,6 +23,7 @@ use belljar_ledger::SqliteLedger;
 use belljar_measures::two_tools;
 use belljar_model::{ByteSize, LedgerKeep, LedgerLevel, Limits, Outcome, Recorded, ServerSpec, Transport};
 use belljar_sandbox::{Image, Program, Recording, Sandbox, SandboxOptions};
+use belljar_telemetry::{Gauges, Telemetry};
 use belljar_upstream::{BuiltIns, Options};
 use tokio::runtime::Builder;
 
@@ -43,6 +45,7 @@ fn main() {
     runtime.block_on(recorded(&sandbox));
     runtime.block_on(repeated(&sandbox));
     Builder::new_multi_thread().enable_all().build().unwrap().block_on(all_of_it(&sandbox));
+    Builder::new_multi_thread().enable_all().build().unwrap().block_on(counted(&sandbox));
 }
 
 fn cases(call: &str, pairs_of_calls: usize) -> Vec<Case> {
@@ -135,6 +138,28 @@ async fn all_of_it(sandbox: &Arc<Sandbox>) {
         };
         compare(&case, once).await;
     }
+    listener.abort();
+}
+
+async fn counted(sandbox: &Arc<Sandbox>) {
+    println!("with metrics that are counted");
+    let (watched, telemetry) = (Arc::new(toolbox()), Arc::new(Telemetry::default()));
+    let listener = tokio::spawn(telemetry.clone().listen(watched.events()));
+    let without = Gateway::new(Arc::new(toolbox()), sandbox.clone(), limits());
+    let with = Gateway::new(watched, sandbox.clone(), limits());
+    for case in cases("demo.list_projects({})", 60) {
+        let once = async |is_with: bool| {
+            let gateway = if is_with { &with } else { &without };
+            let begun = Instant::now();
+            let outcome = gateway.execute(case.source.clone()).await;
+            let took = begun.elapsed();
+            assert!(outcome.is_ok(), "{outcome:?}");
+            took
+        };
+        compare(&case, once).await;
+    }
+    let text = telemetry.metrics(&Gauges::default());
+    println!("{}", text.lines().find(|line| line.starts_with("belljar_events_lost_total")).unwrap_or_default());
     listener.abort();
 }
 

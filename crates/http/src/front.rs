@@ -25,7 +25,7 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Admission, Options, Principal, Scope, Tokens,
+    Admission, Metrics, Options, Principal, Scope, Tokens,
     admission::Flights,
     answer::{self, Answer, LATER},
     body, cors,
@@ -72,6 +72,8 @@ pub(crate) struct Front<H> {
     draining: CancellationToken,
     /// Set before the first request, if at all.
     pub(crate) web_sockets: OnceLock<WebSockets>,
+    /// Set before the first request, if at all.
+    pub(crate) metrics: OnceLock<Metrics>,
     /// Cancels the calls in flight, whose answers can still be sent.
     pub(crate) calling_off: CancellationToken,
     /// Ends all sessions and streams.
@@ -102,6 +104,7 @@ impl<H: ServerHandler> Front<H> {
             guesses: Guesses::default(),
             draining: CancellationToken::new(),
             web_sockets: OnceLock::new(),
+            metrics: OnceLock::new(),
             calling_off: CancellationToken::new(),
             ending,
             options,
@@ -162,6 +165,7 @@ impl<H: ServerHandler> Front<H> {
             }
             "/mcp" if cors::is_preflight(&request) => Ok(cors::preflight()),
             "/mcp" => self.mcp(client, request).await,
+            "/metrics" if self.metrics.get().is_some() => self.metrics(client, request).await,
             "/healthz" => probe(request.method(), true),
             "/readyz" => probe(request.method(), !self.is_draining()),
             path if self.is_metadata(path) && cors::is_preflight(&request) => Ok(cors::preflight()),
@@ -197,6 +201,17 @@ impl<H: ServerHandler> Front<H> {
             Some(Err(none)) => Err(none.refusal()),
             None => Err(internal()),
         }
+    }
+
+    async fn metrics(&self, client: Client, request: Request<Incoming>) -> Result<Answer, Answer> {
+        only_read(request.method())?;
+        let principal = self.principal(client, request.headers()).await?;
+        if !principal.may(Scope::Metrics) {
+            let message = format!("the token '{}' does not allow this: it needs the scope metrics", principal.name());
+            return Err(answer::refused(StatusCode::FORBIDDEN, &message));
+        }
+        let metrics = self.metrics.get().ok_or_else(internal)?;
+        Ok(metrics().await.answer())
     }
 
     async fn mcp(&self, client: Client, mut request: Request<Incoming>) -> Result<Answer, Answer> {

@@ -18,7 +18,7 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Options, ResourceServer, Tokens, answer,
+    Metrics, Options, ResourceServer, Tokens, answer,
     connections::{Connections, Place},
     front::{Client, Front},
     host::{Runners, WebSockets},
@@ -70,6 +70,14 @@ impl<H: ServerHandler> Server<H> {
     pub fn with_host(self, runners: Runners) -> Self {
         // A second caller finds it taken.
         let _ = self.front.web_sockets.set(WebSockets::new(runners));
+        self
+    }
+
+    /// The same, with these metrics at `/metrics`.
+    #[must_use]
+    pub fn with_metrics(self, metrics: Metrics) -> Self {
+        // A second caller finds it taken.
+        let _ = self.front.metrics.set(metrics);
         self
     }
 

@@ -39,14 +39,22 @@ pub enum Scope {
     /// Run scripts with tools that only read.
     #[serde(rename = "run:read-only")]
     RunReadOnly,
+    /// Read the metrics.
+    #[serde(rename = "metrics")]
+    Metrics,
     /// Everything. Nothing requires it alone yet.
     #[serde(rename = "admin")]
     Admin,
 }
 
 impl Scope {
-    const ALL: [(Self, &'static str); 4] =
-        [(Self::Search, "search"), (Self::Run, "run"), (Self::RunReadOnly, "run:read-only"), (Self::Admin, "admin")];
+    const ALL: [(Self, &'static str); 5] = [
+        (Self::Search, "search"),
+        (Self::Run, "run"),
+        (Self::RunReadOnly, "run:read-only"),
+        (Self::Metrics, "metrics"),
+        (Self::Admin, "admin"),
+    ];
 }
 
 impl fmt::Display for Scope {
@@ -70,7 +78,7 @@ impl FromStr for Scope {
 #[non_exhaustive]
 pub enum TokenError {
     /// There is no such scope.
-    #[error("there is no scope '{scope}': there are search, run, run:read-only and admin")]
+    #[error("there is no scope '{scope}': there are search, run, run:read-only, metrics and admin")]
     Scope {
         /// What was asked for.
         scope: String,

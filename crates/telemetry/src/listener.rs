@@ -1,0 +1,108 @@
+//! The task that listens, and what it knows.
+
+use std::sync::Arc;
+
+use belljar_gateway::{RunEvents, Watched};
+use belljar_model::{RunEvent, RunId};
+use belljar_upstream::ServerStatus;
+use parking_lot::Mutex;
+use serde::Serialize;
+use tokio::sync::broadcast;
+
+use crate::{
+    live::{LiveRun, LiveView},
+    metrics::{Gauges, Metrics},
+};
+
+/// How far a view may be behind. It loses older updates, and is told how many.
+const UPDATES: usize = 2048;
+
+/// What those who watch are told.
+#[derive(Debug, Clone, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Update {
+    /// An event of a run.
+    Run(Arc<RunEvent>),
+    /// A child changed its state.
+    Child(Arc<ServerStatus>),
+    /// Events were lost before they came here.
+    Lost {
+        /// How many.
+        events: u64,
+    },
+}
+
+/// What is known of the runs of this process.
+pub struct Telemetry {
+    metrics: Mutex<Metrics>,
+    /// `None` as long as nobody wanted to see runs.
+    live: Mutex<Option<LiveView>>,
+    updates: broadcast::Sender<Update>,
+}
+
+impl Default for Telemetry {
+    fn default() -> Self {
+        Self { metrics: Mutex::default(), live: Mutex::default(), updates: broadcast::channel(UPDATES).0 }
+    }
+}
+
+impl Telemetry {
+    /// Listens until there will be no more events.
+    pub async fn listen(self: Arc<Self>, mut events: RunEvents) {
+        while let Some(watched) = events.next().await {
+            self.take(watched, || events.live());
+        }
+    }
+
+    /// The same where there are runs of which other events tell: `live` are all of them.
+    pub async fn listen_among(self: Arc<Self>, mut events: RunEvents, live: impl Fn() -> Vec<RunId>) {
+        while let Some(watched) = events.next().await {
+            self.take(watched, &live);
+        }
+    }
+
+    fn take(&self, watched: Watched, live: impl Fn() -> Vec<RunId>) {
+        self.metrics.lock().take(&watched, &live);
+        if let Some(view) = &mut *self.live.lock() {
+            match &watched {
+                Watched::Event(event) => view.take(event),
+                Watched::Lost(_) => view.keep_live(&live()),
+                Watched::Child(_) => {}
+            }
+        }
+        if self.updates.receiver_count() > 0 {
+            let update = match watched {
+                Watched::Event(event) => Update::Run(Arc::new(event)),
+                Watched::Child(status) => Update::Child(Arc::new(status)),
+                Watched::Lost(events) => Update::Lost { events },
+            };
+            // The last view may have gone meanwhile.
+            let _ = self.updates.send(update);
+        }
+    }
+
+    /// The metrics, in Prometheus' text format.
+    pub fn metrics(&self, gauges: &Gauges) -> String {
+        self.metrics.lock().text(gauges)
+    }
+
+    /// Remembers what runs do from now on, for [`run`](Self::run) and [`runs`](Self::runs).
+    pub fn watch_runs(&self) {
+        self.live.lock().get_or_insert_default();
+    }
+
+    /// A run that is live, or was a while ago.
+    pub fn run(&self, run: RunId) -> Option<LiveRun> {
+        self.live.lock().as_ref()?.run(run)
+    }
+
+    /// Those runs, the latest first, without their calls and logs.
+    pub fn runs(&self) -> Vec<LiveRun> {
+        self.live.lock().as_ref().map(LiveView::runs).unwrap_or_default()
+    }
+
+    /// What happens from now on.
+    pub fn updates(&self) -> broadcast::Receiver<Update> {
+        self.updates.subscribe()
+    }
+}

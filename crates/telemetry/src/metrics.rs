@@ -1,0 +1,193 @@
+//! Counters and histograms of all runs since this process began to listen.
+
+use std::{
+    collections::BTreeMap,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use belljar_gateway::Watched;
+use belljar_model::{Effect, RunEvent, RunId, RunStep, Verdict};
+use belljar_upstream::{ServerState, ServerStatus};
+
+use crate::{exposition::Exposition, histogram::Histogram, labels::Names};
+
+/// Children whose last state is known. There are fewer, but keys come from calls.
+const MAX_CHILDREN: usize = 4096;
+
+/// What is read when somebody asks, where its truth is.
+#[derive(Debug, Clone, Default)]
+pub struct Gauges {
+    /// The children.
+    pub children: Vec<ServerStatus>,
+    /// Questions to the owner that wait for a decision, or `None` if that is not known.
+    pub approvals: Option<u64>,
+    /// Runs that have begun and not ended.
+    pub live: Vec<RunId>,
+}
+
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct CallLabels {
+    server: Arc<str>,
+    tool: Arc<str>,
+    effect: &'static str,
+    verdict: &'static str,
+    outcome: &'static str,
+}
+
+/// The counts.
+#[derive(Debug, Default)]
+pub(crate) struct Metrics {
+    names: Names,
+    runs: BTreeMap<(&'static str, &'static str), u64>,
+    calls: BTreeMap<CallLabels, u64>,
+    run_seconds: Histogram,
+    queue_seconds: Histogram,
+    call_seconds: BTreeMap<Arc<str>, Histogram>,
+    changes: BTreeMap<(Arc<str>, &'static str), u64>,
+    /// The last state of each child, by its server, key and principal.
+    states: BTreeMap<(String, Option<String>, Option<String>), ServerState>,
+    origins: BTreeMap<RunId, &'static str>,
+    queued: BTreeMap<RunId, Instant>,
+    fuel: u64,
+    computed: Duration,
+    lost: u64,
+}
+
+impl Metrics {
+    /// Counts what happened. `live` says which runs there are, and is asked after a loss.
+    pub(crate) fn take(&mut self, watched: &Watched, live: impl FnOnce() -> Vec<RunId>) {
+        match watched {
+            Watched::Event(RunEvent { run, step }) => self.step(*run, step),
+            Watched::Child(ServerStatus { name, key, principal, state, .. }) => {
+                if self.states.len() >= MAX_CHILDREN {
+                    self.states.clear();
+                }
+                let child = (name.clone(), key.clone(), principal.clone());
+                // A state is told again when more of it is known.
+                if self.states.insert(child, *state) != Some(*state) {
+                    let change = (self.names.server(name), state.as_str());
+                    *self.changes.entry(change).or_default() += 1;
+                }
+            }
+            Watched::Lost(events) => {
+                self.lost = self.lost.saturating_add(*events);
+                let live = live();
+                self.queued.retain(|run, _| live.contains(run));
+                self.origins.retain(|run, _| live.contains(run));
+            }
+        }
+    }
+
+    fn step(&mut self, run: RunId, step: &RunStep) {
+        match step {
+            RunStep::Begun { origin, .. } => {
+                self.origins.insert(run, origin);
+            }
+            RunStep::Queued => {
+                self.queued.insert(run, Instant::now());
+            }
+            RunStep::Admitted | RunStep::Started => {
+                if let Some(since) = self.queued.remove(&run) {
+                    self.queue_seconds.add(since.elapsed());
+                }
+            }
+            RunStep::Answered { tool, effect, verdict, sent, ok, ms, .. } => {
+                let (server, tool) = self.names.of(tool);
+                if *sent {
+                    self.call_seconds.entry(server.clone()).or_default().add(duration(*ms));
+                }
+                let outcome = match (sent, ok) {
+                    (false, _) => "denied",
+                    (true, true) => "ok",
+                    (true, false) => "failed",
+                };
+                let verdict = verdict.map_or("none", Verdict::as_str);
+                let labels = CallLabels { server, tool, effect: Effect::as_str(*effect), verdict, outcome };
+                *self.calls.entry(labels).or_default() += 1;
+            }
+            RunStep::Ended { error, ms, guest_ms, fuel } => {
+                self.queued.remove(&run);
+                let origin = self.origins.remove(&run).unwrap_or("unknown");
+                let outcome = error.map_or("ok", |kind| kind.as_str());
+                *self.runs.entry((outcome, origin)).or_default() += 1;
+                self.run_seconds.add(duration(*ms));
+                self.fuel = self.fuel.saturating_add(fuel.unwrap_or(0));
+                self.computed = self.computed.saturating_add(duration(guest_ms.unwrap_or(0.0)));
+            }
+            _ => {}
+        }
+    }
+
+    /// All of it as text.
+    pub(crate) fn text(&mut self, gauges: &Gauges) -> String {
+        let mut text = Exposition::default();
+        self.write_runs(&mut text, gauges);
+        self.write_calls(&mut text);
+        self.write_children(&mut text, &gauges.children);
+        if let Some(approvals) = gauges.approvals {
+            text.metric("belljar_approvals_waiting", "gauge", "Questions to the owner that wait for a decision.");
+            text.sample("belljar_approvals_waiting", &[], approvals);
+        }
+        text.metric("belljar_events_lost_total", "counter", "Events that were lost, because counting was too slow.");
+        text.sample("belljar_events_lost_total", &[], self.lost);
+        text.into_text()
+    }
+
+    fn write_runs(&self, text: &mut Exposition, gauges: &Gauges) {
+        text.metric("belljar_runs_total", "counter", "Runs that ended, by the kind of their error, or ok.");
+        for ((outcome, origin), count) in &self.runs {
+            text.sample("belljar_runs_total", &[("outcome", outcome), ("origin", origin)], count);
+        }
+        let queued = self.queued.keys().filter(|run| gauges.live.contains(run)).count();
+        text.metric("belljar_runs_live", "gauge", "Runs that have begun and not ended, those in the queue included.");
+        text.sample("belljar_runs_live", &[], gauges.live.len());
+        text.metric("belljar_runs_queued", "gauge", "Runs that wait for a slot.");
+        text.sample("belljar_runs_queued", &[], queued);
+        text.metric("belljar_run_duration_seconds", "histogram", "From the beginning of a run to its end.");
+        text.histogram("belljar_run_duration_seconds", &[], &self.run_seconds);
+        text.metric(
+            "belljar_queue_duration_seconds",
+            "histogram",
+            "How long runs that had to queue waited for a slot.",
+        );
+        text.histogram("belljar_queue_duration_seconds", &[], &self.queue_seconds);
+        text.metric("belljar_fuel_total", "counter", "Fuel that scripts used.");
+        text.sample("belljar_fuel_total", &[], self.fuel);
+        text.metric("belljar_computed_seconds_total", "counter", "Time inside scripts.");
+        text.sample("belljar_computed_seconds_total", &[], self.computed.as_secs_f64());
+    }
+
+    fn write_calls(&self, text: &mut Exposition) {
+        text.metric("belljar_calls_total", "counter", "Tool calls that ended, with the verdict of the owner's rules.");
+        for (CallLabels { server, tool, effect, verdict, outcome }, count) in &self.calls {
+            let labels =
+                [("server", &**server), ("tool", tool), ("effect", effect), ("verdict", verdict), ("outcome", outcome)];
+            text.sample("belljar_calls_total", &labels, count);
+        }
+        text.metric("belljar_call_duration_seconds", "histogram", "From the sending of a call to its answer.");
+        for (server, histogram) in &self.call_seconds {
+            text.histogram("belljar_call_duration_seconds", &[("server", server)], histogram);
+        }
+    }
+
+    fn write_children(&mut self, text: &mut Exposition, children: &[ServerStatus]) {
+        let mut now: BTreeMap<(Arc<str>, &str), u64> = BTreeMap::new();
+        for ServerStatus { name, state, .. } in children {
+            *now.entry((self.names.server(name), ServerState::as_str(*state))).or_default() += 1;
+        }
+        text.metric("belljar_children", "gauge", "Child servers, by their state.");
+        for ((server, state), count) in &now {
+            text.sample("belljar_children", &[("server", server), ("state", state)], count);
+        }
+        text.metric("belljar_child_changes_total", "counter", "Changes of state of child servers, by the new state.");
+        for ((server, state), count) in &self.changes {
+            text.sample("belljar_child_changes_total", &[("server", server), ("state", state)], count);
+        }
+    }
+}
+
+/// Milliseconds of ours; what is not a duration counts as none.
+fn duration(ms: f64) -> Duration {
+    Duration::try_from_secs_f64(ms / 1e3).unwrap_or_default()
+}
