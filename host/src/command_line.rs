@@ -35,6 +35,7 @@ use crate::{
         test::TestArguments,
         token::TokenArguments,
         typescript::TypescriptArguments,
+        ui::UiArguments,
         wit::WitArguments,
     },
     envelope, help, output,
@@ -138,6 +139,9 @@ pub(crate) enum Command {
     /// The warm process that keeps servers between commands.
     #[command(after_help = help::DAEMON)]
     Daemon(DaemonArguments),
+    /// Opens belljar's page in your browser: runs, calls, and what waits for your decision.
+    #[command(after_help = help::UI)]
+    Ui(UiArguments),
     /// Takes over the servers that MCP clients are configured with.
     Import(ImportArguments),
     /// Answers a hook of a coding agent: what the owner's rules say of a tool call, or what there
@@ -180,6 +184,7 @@ impl Arguments {
             Command::Add(arguments) => arguments.json,
             Command::Remove(arguments) => arguments.json,
             Command::Daemon(arguments) => arguments.command.options().json,
+            Command::Ui(arguments) => arguments.json,
             Command::Import(arguments) => arguments.json,
             Command::Login(arguments) => arguments.json,
             Command::Install(arguments) => arguments.json,

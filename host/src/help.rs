@@ -134,6 +134,16 @@ as it is defined now, for the rest of the run; the rules are asked about each ca
   belljar approve a_0fx3
   belljar approve r_6h0z --any-arguments";
 
+pub(crate) const UI: &str = "\
+The daemon serves the page on the loopback, at a port of its own, from the first belljar ui until it ends. A file that only you can read \
+brings the browser a ticket that is good once; the command waits until the page has used it, and removes the file. Reopen the page with the same \
+command. What you can do there is what you can do at a terminal: look at runs, and decide about calls that wait.
+
+  belljar ui
+  belljar ui --no-open
+
+Exit code: 0 the page was opened; 1 nobody opened it within two minutes; 2 wrong usage or configuration; 3 belljar itself failed.";
+
 pub(crate) const RESUME: &str = "\
 What the run did is repeated from what was kept of it, without calling anything; then the calls that you approved are sent, the others fail, \
 and the script goes on. At a terminal, what you have not decided is asked there. Where nothing is decided, the run waits on.
@@ -149,7 +159,7 @@ Exit code: as that of belljar run.";
 pub(crate) const TOKEN: &str = "\
 To add, rotate or remove a token, you type a code that only your terminal shows. A running server notices changes within two seconds. Only hashes are kept, in a file of belljar's state folder that is the user's alone.
 
-Scopes: search (search_docs), run (execute_code), run:read-only (execute_code with tools that the owner calls read-only), admin (everything).
+Scopes: search (search_docs), run (execute_code), run:read-only (execute_code with tools that the owner calls read-only), metrics (GET /metrics), admin (everything).
 
 Examples:
   belljar token add laptop

@@ -21,6 +21,7 @@ mod hardening;
 mod help;
 mod installed;
 mod output;
+mod page;
 mod policy;
 mod render;
 mod select;
@@ -113,6 +114,7 @@ fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
             Command::Completions(arguments) => commands::generate::completions(&arguments, Arguments::command()),
             Command::Man(arguments) => commands::generate::man(&arguments, Arguments::command()),
             Command::Daemon(arguments) => commands::daemon::daemon(arguments).await,
+            Command::Ui(arguments) => commands::ui::ui(arguments).await,
             Command::Import(arguments) => commands::import::import(arguments),
             Command::Hook(arguments) => commands::hook::hook(arguments).await,
             Command::Login(arguments) => commands::login::login(arguments).await,

@@ -271,6 +271,62 @@ pub struct Reloaded {
     pub need_restart: Vec<String>,
 }
 
+/// Asks for the metrics of all runs since the daemon started.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AskMetrics {}
+
+impl Method for AskMetrics {
+    const NAME: &'static str = "metrics";
+    type Answer = Metrics;
+}
+
+/// The metrics.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Metrics {
+    /// In Prometheus' text format.
+    pub text: String,
+}
+
+/// Asks for a way to open the page. The daemon serves it from then on.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OpenPage {}
+
+impl Method for OpenPage {
+    const NAME: &'static str = "page";
+    type Answer = PageAddress;
+}
+
+/// Where the page is, and what opens it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PageAddress {
+    /// Its address, on the loopback.
+    pub url: String,
+    /// A ticket that a browser can use once, within two minutes.
+    pub ticket: String,
+}
+
+/// Waits until a ticket was used, or is not good any more.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AwaitPage {
+    /// The ticket.
+    pub ticket: String,
+}
+
+impl Method for AwaitPage {
+    const NAME: &'static str = "page_opened";
+    type Answer = PageOpened;
+}
+
+/// What became of a ticket.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PageOpened {
+    /// Whether a browser used it.
+    pub opened: bool,
+}
+
 /// Tells the daemon to end.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Stop {}

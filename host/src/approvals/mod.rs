@@ -19,7 +19,7 @@ use belljar_model::AskWay;
 use rand::{TryRngCore as _, rngs::OsRng};
 
 pub(crate) use asking::Asking;
-pub(crate) use shown::shown;
+pub(crate) use shown::{in_json, laid_out, shown};
 pub(crate) use terminal::TerminalDesk;
 pub(crate) use webhook::Told;
 

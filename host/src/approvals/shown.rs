@@ -1,19 +1,83 @@
 //! A question as a person sees it: the whole call, with nothing that could act on a terminal or
 //! pass for belljar's own words.
 
-use std::{fmt::Write as _, time::SystemTime};
+use std::{
+    fmt::Write as _,
+    io,
+    time::{SystemTime, UNIX_EPOCH},
+};
 
 use belljar_approvals::{Past, Question};
 use belljar_model::{
     AskWays,
-    display::{block, json, line},
+    display::{self, block, line},
 };
-use serde_json::Value;
+use serde_json::{Value, json, value::RawValue};
 
 use crate::render::count::roughly;
 
 /// The heading of the arguments.
 const INDENT: &str = "    ";
+
+/// The question for programs.
+pub(crate) fn in_json(question: &Question) -> Value {
+    let binding = &question.binding;
+    let milliseconds = |time: SystemTime| {
+        let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+        u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+    };
+    let arguments = serde_json::from_str::<&RawValue>(&question.arguments).ok();
+    json!({
+        "id": question.id,
+        "run": binding.run,
+        "call": binding.number,
+        "server": binding.tool.server(),
+        "tool": binding.tool.tool(),
+        "effect": question.effect,
+        "arguments": arguments,
+        "rule": binding.rule.as_deref(),
+        "why": question.why.as_deref(),
+        "principal": binding.principal.as_ref(),
+        "asked_ms": milliseconds(question.asked),
+        "expires_ms": milliseconds(binding.expires),
+        "so_far": question.so_far,
+        "who": binding.ways,
+    })
+}
+
+/// How much longer arguments may become when they are laid out. Deeply nested ones become a
+/// hundred times as long.
+const LONGER: usize = 4;
+/// The least bytes that may become longer.
+const SHORT: usize = 4096;
+
+/// The arguments as a person reads them: laid out, with nothing that is invisible. Where that would
+/// be much longer, they are as they would be sent.
+pub(crate) fn laid_out(arguments: &str) -> String {
+    let mut bounded = Bounded { bytes: Vec::new(), room: arguments.len().max(SHORT).saturating_mul(LONGER) };
+    let written = serde_json::from_str::<Value>(arguments)
+        .and_then(|arguments| serde_json::to_writer_pretty(&mut bounded, &arguments));
+    let laid_out = written.ok().and_then(|()| String::from_utf8(bounded.bytes).ok());
+    display::json(laid_out.as_deref().unwrap_or(arguments)).into_owned()
+}
+
+/// Bytes up to a bound. More is an error, before it is there.
+struct Bounded {
+    bytes: Vec<u8>,
+    room: usize,
+}
+
+impl io::Write for Bounded {
+    fn write(&mut self, more: &[u8]) -> io::Result<usize> {
+        self.room = self.room.checked_sub(more.len()).ok_or(io::ErrorKind::FileTooLarge)?;
+        self.bytes.extend_from_slice(more);
+        Ok(more.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
 
 /// The question, one fact a line, with the arguments that would be sent.
 pub(crate) fn shown(question: &Question) -> String {
@@ -34,10 +98,7 @@ pub(crate) fn shown(question: &Question) -> String {
     if binding.ways != AskWays::default() {
         let _ = write!(text, "\n  asked by   {}", binding.ways);
     }
-    let laid_out = serde_json::from_str::<Value>(&question.arguments)
-        .and_then(|arguments| serde_json::to_string_pretty(&arguments))
-        .unwrap_or_else(|_| question.arguments.clone());
-    let laid_out = json(&laid_out);
+    let laid_out = laid_out(&question.arguments);
     let _ = write!(text, "\n  arguments  {} bytes\n{INDENT}{}", question.arguments.len(), block(&laid_out, INDENT));
     if question.so_far.is_empty() {
         text.push_str("\n  so far     the run has called nothing");
@@ -61,6 +122,13 @@ mod tests {
     use belljar_model::{Effect, RunId, ToolPath};
 
     use super::*;
+
+    #[test]
+    fn deep_arguments_are_not_laid_out_and_are_shown_all_the_same() {
+        let deep = format!("{}{}{}", "[".repeat(120), "[0],".repeat(10_000) + "0", "]".repeat(120));
+        assert_eq!(laid_out(&deep), deep);
+        assert_eq!(laid_out("{\"a\":[1]}"), "{\n  \"a\": [\n    1\n  ]\n}");
+    }
 
     #[test]
     fn all_of_the_call_is_shown_and_nothing_in_it_acts_on_a_terminal_or_begins_a_line() {

@@ -4,13 +4,19 @@
 //! theirs, which are stopped after the last of these runs. An invalid configuration changes
 //! nothing.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, Weak},
+    time::{Duration, Instant},
+};
 
 use belljar_config::{DaemonSettings, HttpSettings};
 use belljar_daemon::requests::Reloaded;
 use belljar_engine::Engine;
+use belljar_gateway::{RunLedger, Toolbox};
 use belljar_hooks::Told;
-use belljar_model::RunsPatch;
+use belljar_ledger::QuestionFilter;
+use belljar_model::{Limits, RunId, RunsPatch};
+use belljar_telemetry::{Gauges, Telemetry};
 use belljar_upstream::ClientAbilities;
 use futures::{FutureExt as _, future::BoxFuture};
 use parking_lot::{Mutex, MutexGuard};
@@ -42,12 +48,31 @@ pub(crate) struct Generations {
     over: CancellationToken,
     /// What hooks have told agents, whichever configuration their rules were in.
     told: Mutex<Told>,
+    telemetry: Arc<Telemetry>,
+    /// The last metrics, and when they were asked for.
+    scraped: Mutex<Option<(Instant, String)>>,
 }
+
+/// How often metrics are made, however often they are asked for.
+const SCRAPE_EVERY: Duration = Duration::from_secs(1);
 
 struct GenerationsState {
     current: Generation,
     in_use: watch::Sender<()>,
     ending: JoinSet<()>,
+    /// What listens to the runs of each generation, if anybody wants to know.
+    listening: Option<JoinSet<()>>,
+    /// Of each generation that is listened to.
+    toolboxes: Toolboxes,
+}
+
+type Toolboxes = Arc<Mutex<Vec<Weak<Toolbox>>>>;
+
+/// The runs of all generations that have begun and not ended.
+fn live(toolboxes: &Toolboxes) -> Vec<RunId> {
+    let mut toolboxes = toolboxes.lock();
+    toolboxes.retain(|toolbox| toolbox.strong_count() > 0);
+    toolboxes.iter().filter_map(Weak::upgrade).flat_map(|toolbox| toolbox.live_runs()).collect()
 }
 
 /// What a reload does not change: it belongs to the process.
@@ -90,11 +115,60 @@ impl Generations {
             profile,
             engine,
             fixed,
-            state: Mutex::new(GenerationsState { current, in_use, ending: JoinSet::new() }),
+            state: Mutex::new(GenerationsState {
+                current,
+                in_use,
+                ending: JoinSet::new(),
+                listening: None,
+                toolboxes: Toolboxes::default(),
+            }),
             reading: tokio::sync::Mutex::default(),
             over: CancellationToken::new(),
             told: Mutex::default(),
+            telemetry: Arc::default(),
+            scraped: Mutex::default(),
         })
+    }
+
+    /// Counts from now on what runs do.
+    pub(crate) fn begin_telemetry(&self) {
+        let mut state = self.state();
+        state.listening.get_or_insert_with(JoinSet::new);
+        state.listen(&self.telemetry);
+    }
+
+    /// What is known of the runs of this process.
+    pub(crate) fn telemetry(&self) -> &Arc<Telemetry> {
+        &self.telemetry
+    }
+
+    /// Where runs are kept, if they are.
+    pub(crate) fn ledger(&self) -> Option<RunLedger> {
+        self.current().setup.toolbox.ledger().cloned()
+    }
+
+    /// The limits of a run that asks for none.
+    pub(crate) fn limits(&self) -> Limits {
+        self.current().setup.limits.clone()
+    }
+
+    /// The metrics as they are now, or were a moment ago.
+    pub(crate) async fn metrics(&self) -> String {
+        let known = self.scraped.lock().clone();
+        if let Some((_, text)) = known.filter(|(at, _)| at.elapsed() < SCRAPE_EVERY) {
+            return text;
+        }
+        let toolbox = self.current().setup.toolbox.clone();
+        let waiting = QuestionFilter { waiting: true, ..QuestionFilter::default() };
+        let approvals = match toolbox.ledger() {
+            Some(kept) => kept.ledger.questions(waiting).await.ok().map(|questions| questions.len() as u64),
+            None => None,
+        };
+        let toolboxes = self.state().toolboxes.clone();
+        let gauges = Gauges { children: toolbox.status(), approvals, live: live(&toolboxes) };
+        let text = self.telemetry.metrics(&gauges);
+        *self.scraped.lock() = Some((Instant::now(), text.clone()));
+        text
     }
 
     /// The generation for a request that begins now.
@@ -122,6 +196,7 @@ impl Generations {
         // Those that have ended.
         while state.ending.try_join_next().is_some() {}
         let toolbox = std::mem::replace(&mut state.current, current).setup.toolbox.clone();
+        state.listen(&self.telemetry);
         let used = std::mem::replace(&mut state.in_use, in_use);
         state.ending.spawn(async move {
             tokio::select! {
@@ -152,6 +227,18 @@ impl Generations {
 
     fn state(&self) -> MutexGuard<'_, GenerationsState> {
         self.state.lock()
+    }
+}
+
+impl GenerationsState {
+    /// Listens to the runs of the current generation, if that is wanted. It ends with them.
+    fn listen(&mut self, telemetry: &Arc<Telemetry>) {
+        if let Some(listening) = &mut self.listening {
+            while listening.try_join_next().is_some() {}
+            let (toolbox, all) = (&self.current.setup.toolbox, self.toolboxes.clone());
+            all.lock().push(Arc::downgrade(toolbox));
+            listening.spawn(telemetry.clone().listen_among(toolbox.events(), move || live(&all)));
+        }
     }
 }
 

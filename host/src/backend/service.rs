@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use belljar_daemon::{
     Answer, DaemonError, HostConnection, Service, codes,
-    requests::{AskEffect, AskHook, Call, Execute, Method, Reload, Search, Servers, Warm},
+    requests::{
+        AskEffect, AskHook, AskMetrics, AwaitPage, Call, Execute, Method, Metrics, OpenPage, PageOpened, Reload,
+        Search, Servers, Warm,
+    },
 };
 use belljar_host_protocol::{Ends, LineSink, SessionLimits};
 use belljar_model::ServerFigures;
@@ -20,10 +23,18 @@ use super::{
     local::Local,
     port::{Backend as _, Meanwhile},
 };
-use crate::{daemon, failure::Failure};
+use crate::{daemon, failure::Failure, page::Page};
 
-/// The gateways of this daemon.
-pub(crate) struct GatewayService(pub(crate) Arc<Generations>);
+/// The gateways of this daemon, and the page that shows what they do.
+pub(crate) struct GatewayService(Arc<Generations>, Arc<Page>);
+
+impl GatewayService {
+    /// Answers with these.
+    pub(crate) fn new(generations: Arc<Generations>) -> Self {
+        let page = Arc::new(Page::new(generations.clone()));
+        Self(generations, page)
+    }
+}
 
 impl Service for GatewayService {
     fn answer(
@@ -73,6 +84,25 @@ impl Service for GatewayService {
                 let generations = self.0.clone();
                 async move { reloaded(generations.reload().await) }.boxed()
             }
+            AskMetrics::NAME => {
+                let generations = self.0.clone();
+                async move { json(&Metrics { text: generations.metrics().await }) }.boxed()
+            }
+            OpenPage::NAME => {
+                let page = self.1.clone();
+                async move { said(page.open().await) }.boxed()
+            }
+            AwaitPage::NAME => {
+                let page = self.1.clone();
+                async move {
+                    let AwaitPage { ticket } = parsed(&params)?;
+                    tokio::select! {
+                        opened = page.opened(&ticket) => json(&PageOpened { opened }),
+                        () = cancelled => json(&PageOpened { opened: false }),
+                    }
+                }
+                .boxed()
+            }
             _ => return None,
         })
     }
@@ -98,10 +128,11 @@ impl Service for GatewayService {
     }
 
     fn is_needed(&self) -> bool {
-        self.0.current().gateway.toolbox().upstream().keeps_state()
+        self.0.current().gateway.toolbox().upstream().keeps_state() || self.1.is_watched()
     }
 
     fn shutdown(&self) -> BoxFuture<'_, ()> {
+        self.1.end();
         self.0.shutdown().boxed()
     }
 }

@@ -1,18 +1,21 @@
 //! `belljar approvals`, `belljar approve` and `belljar deny`.
 
-use std::{
-    collections::BTreeSet,
-    process::ExitCode,
-    time::{SystemTime, UNIX_EPOCH},
-};
+use std::{collections::BTreeSet, process::ExitCode, time::SystemTime};
 
 use belljar_approvals::{By, Change, Channel, Decision, Group, QuestionId, Refusal};
 use belljar_ledger::{KeptQuestion, Ledger as _, LedgerError, QuestionFilter, SqliteLedger};
 use belljar_model::{AskWay, ErrorKind, LedgerSettings, RunError, RunId};
 use clap::Args;
-use serde_json::{Value, json, value::RawValue};
+use serde_json::{Value, json};
 
-use crate::{approvals::shown, consent, failure::Failure, output, render::count::counted, setup};
+use crate::{
+    approvals::{in_json, shown},
+    consent,
+    failure::Failure,
+    output,
+    render::count::counted,
+    setup,
+};
 
 #[derive(Args)]
 pub(crate) struct ApprovalsArguments {
@@ -76,31 +79,17 @@ async fn open(ledger: &SqliteLedger, run: Option<RunId>) -> Result<Vec<KeptQuest
     ledger.questions(filter).await.map_err(unusable)
 }
 
+/// Whether `belljar approve` may decide a question.
+fn is_here(kept: &KeptQuestion) -> bool {
+    kept.question.for_command && kept.question.binding.ways.has(AskWay::Cli)
+}
+
 fn as_json(kept: &KeptQuestion) -> Value {
-    let question = &kept.question;
-    let binding = &question.binding;
-    let milliseconds = |time: SystemTime| {
-        let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
-        u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
-    };
-    let arguments = serde_json::from_str::<&RawValue>(&question.arguments).ok();
-    json!({
-        "id": question.id,
-        "run": binding.run,
-        "call": binding.number,
-        "server": binding.tool.server(),
-        "tool": binding.tool.tool(),
-        "effect": question.effect,
-        "arguments": arguments,
-        "rule": binding.rule.as_deref(),
-        "why": question.why.as_deref(),
-        "principal": binding.principal.as_ref(),
-        "asked_ms": milliseconds(question.asked),
-        "expires_ms": milliseconds(binding.expires),
-        "so_far": question.so_far,
-        "here": question.for_command,
-        "who": binding.ways,
-    })
+    let mut shown = in_json(&kept.question);
+    if let Some(shown) = shown.as_object_mut() {
+        shown.insert("here".to_owned(), is_here(kept).into());
+    }
+    shown
 }
 
 /// Approves the named calls, or any arguments of them.
@@ -257,7 +246,7 @@ async fn named(ledger: &SqliteLedger, word: &str) -> Result<Vec<KeptQuestion>, F
     if of_run.iter().map(|kept| kept.question.run()).collect::<BTreeSet<_>>().len() > 1 {
         return Err(Failure::usage(format!("several runs begin with {word}"), "type more of the name"));
     }
-    let (here, elsewhere): (Vec<_>, Vec<_>) = of_run.into_iter().partition(|kept| kept.question.for_command);
+    let (here, elsewhere): (Vec<_>, Vec<_>) = of_run.into_iter().partition(is_here);
     match (here.is_empty(), elsewhere.len()) {
         (true, 0) => Err(Failure::usage(
             format!("no call of {word} waits for a decision"),

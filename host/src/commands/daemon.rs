@@ -4,7 +4,7 @@ use std::{process::ExitCode, sync::Arc, time::Duration};
 
 use belljar_daemon::{
     DaemonClient, DaemonServer, Options, Readiness, detach,
-    requests::{AskStatus, Reload, Reloaded, Status},
+    requests::{AskMetrics, AskStatus, Metrics, Reload, Reloaded, Status},
 };
 use clap::{Args, Subcommand};
 
@@ -30,6 +30,8 @@ pub(crate) enum DaemonCommand {
     Start(DaemonOptions),
     /// Shows its state; exit code 1 if there is none.
     Status(DaemonOptions),
+    /// Prints the metrics of its runs, in Prometheus' text format; exit code 1 if there is none.
+    Metrics(DaemonOptions),
     /// Ends it when its running requests have ended.
     Stop(DaemonOptions),
     /// Makes it read its configuration again; running requests keep their servers.
@@ -46,6 +48,7 @@ impl DaemonCommand {
         match self {
             Self::Start(options)
             | Self::Status(options)
+            | Self::Metrics(options)
             | Self::Stop(options)
             | Self::Reload(options)
             | Self::Restart(options)
@@ -72,6 +75,7 @@ pub(crate) async fn daemon(arguments: DaemonArguments) -> Result<ExitCode, Failu
     match &arguments.command {
         DaemonCommand::Start(_) => start(config, *json).await,
         DaemonCommand::Status(_) => status(config, *json).await,
+        DaemonCommand::Metrics(_) => metrics(config, *json).await,
         DaemonCommand::Stop(_) => stop(config, *json).await,
         DaemonCommand::Restart(_) => {
             stop_running(config).await?;
@@ -106,6 +110,28 @@ async fn status(config: &ConfigArguments, json: bool) -> Result<ExitCode, Failur
             Ok(ExitCode::from(1))
         }
     }
+}
+
+/// What is counted begins with the daemon, so none is started to be asked.
+async fn metrics(config: &ConfigArguments, json: bool) -> Result<ExitCode, Failure> {
+    let place = Place::of(&setup::read(config)?)?;
+    let connected = DaemonClient::connect(&place.address).await;
+    let Some(mut client) = connected.map_err(daemon::unreachable)? else {
+        if json {
+            output::print_json(&serde_json::json!({ "running": false }));
+        } else {
+            output::say("no daemon is running for this configuration; the next command that needs one starts it");
+        }
+        return Ok(ExitCode::from(1));
+    };
+    let metrics: Metrics = client.ask(&AskMetrics {}).await.map_err(daemon::failed)?;
+    if json {
+        output::print_json(&metrics);
+    } else {
+        // Names in it are on one line already, and hide nothing.
+        output::print(metrics.text.trim_end());
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 async fn stop(config: &ConfigArguments, json: bool) -> Result<ExitCode, Failure> {
@@ -214,12 +240,13 @@ async fn serve(config: &ConfigArguments) -> Result<(), Failure> {
         drain: DRAIN,
     };
     let generations = Arc::new(Generations::begin(loaded, config.clone(), None).await?);
-    let service = Arc::new(GatewayService(generations.clone()));
+    let service = Arc::new(GatewayService::new(generations.clone()));
     let server = DaemonServer::bind(&place.address, service, options)
         .await
         .map_err(|fault| Failure::internal(fault.to_string()))?;
     tracing::info!(socket = %place.address.socket().display(), "listening");
     Readiness::Ready.say().await;
+    generations.begin_telemetry();
     generations.begin_warm();
     server.serve(told_to_end).await;
     tracing::info!("ended");

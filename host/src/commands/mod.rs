@@ -31,4 +31,5 @@ mod source;
 pub(crate) mod test;
 pub(crate) mod token;
 pub(crate) mod typescript;
+pub(crate) mod ui;
 pub(crate) mod wit;

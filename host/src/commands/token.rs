@@ -29,8 +29,8 @@ pub(crate) enum TokenCommand {
     Add {
         /// The name of the token: the principal of its requests.
         name: String,
-        /// What it is good for: search, run, run:read-only, or admin, which is all of these; may be
-        /// repeated [default: search and run].
+        /// What it is good for: search, run, run:read-only, metrics, or admin, which is all of
+        /// these; may be repeated [default: search and run].
         #[arg(long, value_name = "SCOPE")]
         scope: Vec<Scope>,
         #[command(flatten)]

@@ -10,7 +10,9 @@ use std::{net::SocketAddr, pin::Pin, sync::Arc};
 
 use belljar_config::HttpSettings;
 use belljar_host_protocol::Runner;
-use belljar_http::{Listener, Options, Principal, ResourceServer, Tokens};
+use belljar_http::{Listener, Metrics, MetricsText, Options, Principal, ResourceServer, Tokens};
+use belljar_telemetry::CONTENT_TYPE;
+use futures::FutureExt as _;
 #[cfg(unix)]
 use tokio::net::{UnixListener, UnixStream};
 use tokio::{net::TcpListener, sync::watch};
@@ -101,9 +103,14 @@ impl OverHttp {
     ) {
         let serving = belljar_http::Server::new(server, self.options, self.tokens);
         let serving = match generations {
-            Some(generations) => serving.with_host(Arc::new(move |principal: &Principal| -> Arc<dyn Runner> {
-                Arc::new(HostRunner::new(generations.clone(), HostAsker::of(principal)))
-            })),
+            Some(generations) => {
+                generations.begin_telemetry();
+                let counted = generations.clone();
+                let host = move |principal: &Principal| -> Arc<dyn Runner> {
+                    Arc::new(HostRunner::new(generations.clone(), HostAsker::of(principal)))
+                };
+                serving.with_host(Arc::new(host)).with_metrics(metrics(counted))
+            }
             None => serving,
         };
         let serving = match self.oauth {
@@ -115,6 +122,14 @@ impl OverHttp {
             () = self.watching => {}
         }
     }
+}
+
+/// What `/metrics` answers.
+fn metrics(generations: Arc<Generations>) -> Metrics {
+    Arc::new(move || {
+        let generations = generations.clone();
+        async move { MetricsText { content_type: CONTENT_TYPE, text: generations.metrics().await } }.boxed()
+    })
 }
 
 async fn tcp(asked: SocketAddr, asks_who: bool) -> Result<(TcpListener, SocketAddr), Failure> {

@@ -1,0 +1,52 @@
+//! The page: one document, one style sheet and some modules, as they lie in `web/`.
+
+/// Each file by its path, with its type.
+const FILES: [(&str, &str, &str); 9] = [
+    ("/", HTML, include_str!("../web/index.html")),
+    ("/style.css", "text/css; charset=utf-8", include_str!("../web/style.css")),
+    ("/app.js", SCRIPT, include_str!("../web/app.js")),
+    ("/api.js", SCRIPT, include_str!("../web/api.js")),
+    ("/dom.js", SCRIPT, include_str!("../web/dom.js")),
+    ("/runs.js", SCRIPT, include_str!("../web/runs.js")),
+    ("/run.js", SCRIPT, include_str!("../web/run.js")),
+    ("/approvals.js", SCRIPT, include_str!("../web/approvals.js")),
+    ("/icon.svg", "image/svg+xml", include_str!("../web/icon.svg")),
+];
+const HTML: &str = "text/html; charset=utf-8";
+const SCRIPT: &str = "text/javascript; charset=utf-8";
+
+/// The file at a path, with its type.
+pub(crate) fn file(path: &str) -> Option<(&'static str, &'static str)> {
+    FILES.iter().find(|(name, ..)| *name == path).map(|(_, kind, text)| (*kind, *text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_is_small_and_asks_for_nothing_that_is_not_here() {
+        let bytes: usize = FILES.iter().map(|(.., text)| text.len()).sum();
+        assert!(bytes < 150 * 1024, "{bytes} bytes");
+        for (name, _, text) in FILES {
+            for far in [
+                "http://",
+                "https://",
+                "//cdn",
+                "innerHTML",
+                "outerHTML",
+                "insertAdjacentHTML",
+                "document.write",
+                "eval(",
+            ] {
+                let text = text.replace("http://www.w3.org/2000/svg", "");
+                assert!(!text.contains(far), "{name} has {far}");
+            }
+        }
+        let (_, page) = file("/").expect("there is a page");
+        assert!(!page.contains("<script>") && !page.contains("style=") && !page.contains(" onclick"));
+        for quoted in page.split('"').filter(|text| text.starts_with('/')) {
+            assert!(file(quoted).is_some(), "{quoted}");
+        }
+    }
+}

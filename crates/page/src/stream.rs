@@ -1,0 +1,76 @@
+//! What happens, as a stream of server-sent events.
+
+use std::{convert::Infallible, sync::Arc, time::Duration};
+
+use bytes::Bytes;
+use futures::{
+    StreamExt as _,
+    stream::{self, BoxStream},
+};
+use http_body_util::{BodyExt as _, StreamBody};
+use hyper::body::Frame;
+use serde_json::{Value, json};
+use tokio::time::{Instant, sleep_until};
+
+use crate::answer::{self, Answer};
+
+/// How long updates wait for others, so that a page draws a few times a second.
+const GATHER: Duration = Duration::from_millis(100);
+/// Updates of one message. More wait for the next one.
+const MAX_GATHERED: usize = 500;
+/// How often something is sent where nothing happens: a page that is gone is then noticed.
+const BEAT: Duration = Duration::from_secs(15);
+
+/// The answer that goes on. `open` is held as long as it does.
+pub(crate) fn answer<T: Send + Sync + 'static>(updates: BoxStream<'static, Value>, open: Arc<T>) -> Answer {
+    let messages = stream::unfold((updates, open, true), |(mut updates, open, is_first)| async move {
+        if is_first {
+            return Some((message(&[]), (updates, open, false)));
+        }
+        let gathered = gathered(&mut updates).await?;
+        Some((message(&gathered), (updates, open, false)))
+    });
+    let frames = messages.map(|text| Ok::<_, Infallible>(Frame::data(Bytes::from(text))));
+    answer::with("text/event-stream", StreamBody::new(frames).boxed_unsync())
+}
+
+/// The updates of a moment; none if nothing happened for a while, or `None` if nothing will.
+async fn gathered(updates: &mut BoxStream<'static, Value>) -> Option<Vec<Value>> {
+    let first = tokio::select! {
+        first = updates.next() => first?,
+        () = tokio::time::sleep(BEAT) => return Some(Vec::new()),
+    };
+    let (mut gathered, end) = (vec![first], Instant::now() + GATHER);
+    while gathered.len() < MAX_GATHERED {
+        tokio::select! {
+            next = updates.next() => match next {
+                Some(update) => gathered.push(update),
+                None => break,
+            },
+            () = sleep_until(end) => break,
+        }
+    }
+    Some(gathered)
+}
+
+fn message(updates: &[Value]) -> String {
+    // JSON has no line break of its own.
+    format!("data: {}\n\n", json!(updates))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn updates_of_a_moment_come_together_and_a_silent_stream_beats() {
+        let now = stream::iter([json!(1), json!("a\nb")]).chain(stream::pending()).boxed();
+        let mut body = answer(now, Arc::new(())).into_body();
+        let mut texts = Vec::new();
+        for _ in 0..3 {
+            let frame = body.frame().await.expect("it goes on").expect("it does not fail");
+            texts.push(String::from_utf8(frame.into_data().expect("data").to_vec()).expect("text"));
+        }
+        assert_eq!(texts, ["data: []\n\n", "data: [1,\"a\\nb\"]\n\n", "data: []\n\n"]);
+    }
+}
