@@ -84,7 +84,7 @@ mod tests {
     #[test]
     fn a_server_with_many_tools_gets_some_labels_and_takes_none_of_another() {
         let mut names = Names::default();
-        let labels: BTreeSet<_> = (0..10_000).map(|at| names.of(&ToolPath::new("big", &format!("t{at}"))).1).collect();
+        let labels: BTreeSet<_> = (0..10_000).map(|at| names.of(&ToolPath::new("big", format!("t{at}"))).1).collect();
         assert_eq!(labels.len(), MAX_TOOLS + 1);
         assert_eq!(&*names.of(&ToolPath::new("big", "t9999")).1, OTHER);
         assert_eq!(&*names.of(&ToolPath::new("big", "t0")).1, "t0");
@@ -98,7 +98,7 @@ mod tests {
     #[test]
     fn a_label_is_one_short_line() {
         let mut names = Names::default();
-        let (_, tool) = names.of(&ToolPath::new("s", &format!("a\n\u{202e}{}", "é".repeat(500))));
+        let (_, tool) = names.of(&ToolPath::new("s", format!("a\n\u{202e}{}", "é".repeat(500))));
         assert!(tool.starts_with("a\\n\\u{202e}é") && tool.ends_with('…'), "{tool}");
         assert_eq!(tool.chars().count(), MAX_CHARACTERS);
     }
