@@ -23,6 +23,8 @@ pub(crate) enum Role {
     ResultFilter,
     /// Runs scripts, and hardens itself.
     Engine,
+    /// Runs one component.
+    Component,
     /// Checks arguments against schemas, and hardens itself.
     Checker,
     /// Confines itself and becomes a child server. It has nothing that its child does not get, and
@@ -47,6 +49,8 @@ impl Role {
             Self::ResultFilter
         } else if cfg!(unix) && is(&first, setup::ENGINE) {
             Self::Engine
+        } else if cfg!(unix) && is(&first, setup::COMPONENT) {
+            Self::Component
         } else if is(&first, setup::CHECK) {
             Self::Checker
         } else if is(&first, setup::CONFINE) {
@@ -65,8 +69,15 @@ impl Role {
 /// # Errors
 /// The system's error. The process must then not continue.
 pub(crate) fn harden(role: Role) -> io::Result<()> {
-    let hardens_itself =
-        [Role::Supervisor, Role::Filter, Role::ResultFilter, Role::Engine, Role::Checker, Role::Confiner];
+    let hardens_itself = [
+        Role::Supervisor,
+        Role::Filter,
+        Role::ResultFilter,
+        Role::Engine,
+        Role::Component,
+        Role::Checker,
+        Role::Confiner,
+    ];
     if hardens_itself.contains(&role) {
         return Ok(());
     }

@@ -50,6 +50,11 @@ fn main() -> ExitCode {
             environment::log_to_stderr(0, false);
             return belljar_engine::serve(std::env::args_os().skip(2), &belljar_sandbox::Image::embedded());
         }
+        #[cfg(unix)]
+        Role::Component => {
+            environment::log_to_stderr(0, false);
+            return belljar_engine::serve_component(std::env::args_os().skip(2));
+        }
         Role::Confiner => return belljar_upstream::confine(std::env::args_os().skip(2)),
         Role::Filter => return select::worker(std::env::args_os().skip(2)),
         Role::ResultFilter => return select::results_worker(std::env::args_os().skip(2)),

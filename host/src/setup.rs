@@ -55,6 +55,9 @@ pub(crate) const CONFINE: &str = "__confine";
 /// The first argument of this program as the process in which scripts run.
 pub(crate) const ENGINE: &str = "__engine";
 
+/// The first argument of this program as the process of a component.
+pub(crate) const COMPONENT: &str = "__component";
+
 /// The first argument of this program as a worker that checks arguments.
 pub(crate) const CHECK: &str = "__check";
 

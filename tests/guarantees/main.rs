@@ -17,6 +17,8 @@ mod cancellation;
 mod check;
 mod children_environment;
 mod command_line;
+#[cfg(target_os = "linux")]
+mod components;
 mod configuration;
 mod conformance;
 mod conformance_client;

@@ -24,7 +24,7 @@ mod protocol;
 mod worker;
 
 #[cfg(unix)]
-pub use client::{EngineError, MemoryBound, ProcessEngine};
+pub use client::{ComponentError, ComponentProcess, EngineError, MemoryBound, ProcessEngine};
 pub use engine::Engine;
 #[cfg(unix)]
-pub use worker::serve;
+pub use worker::{serve, serve_component};

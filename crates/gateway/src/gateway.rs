@@ -1,5 +1,7 @@
 //! Runs scripts over the toolbox.
 
+#[cfg(unix)]
+mod component;
 mod resume;
 
 use std::{
@@ -18,6 +20,9 @@ use belljar_recording::Remarks;
 use belljar_sandbox::{Program, Recording, ReplayError, Tools};
 use belljar_upstream::Caller;
 use futures::{FutureExt as _, future::BoxFuture};
+
+#[cfg(unix)]
+pub use component::{ComponentJob, ComponentPlan};
 
 use crate::{
     Approvals, Teller, Toolbox,

@@ -1,7 +1,7 @@
 //! What one run may call: the toolbox, as the sandbox asks for it.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -73,6 +73,8 @@ pub(crate) struct Grant {
     servers: Option<Vec<Option<usize>>>,
     /// The scripts with names, as they were when the run began, or when it went on.
     skills: RunSkills,
+    /// The only tools that it may call, if not all.
+    only: Option<BTreeSet<ToolPath>>,
     /// Collects what is known of the script's calls, for callers that want only that. No server is
     /// started for it.
     planned: Option<Planned>,
@@ -144,6 +146,7 @@ impl Grant {
             announced: Arc::default(),
             servers: None,
             skills,
+            only: None,
             planned: None,
         }
     }
@@ -151,6 +154,12 @@ impl Grant {
     /// The same for a script that is not run.
     pub(crate) fn planning(self, planned: Planned) -> Self {
         Self { planned: Some(planned), ..self }
+    }
+
+    /// The same with these tools alone: what a component imports.
+    #[cfg(unix)]
+    pub(crate) fn granting(self, only: BTreeSet<ToolPath>) -> Self {
+        Self { only: Some(only), ..self }
     }
 
     /// The position of a namespace's server in the toolbox.
@@ -547,7 +556,9 @@ impl Tools for Grant {
                 let name = self.toolbox.names().nth(namespace).map(|names| names.exact()).unwrap_or_default();
                 Unavailable { reason: format!("server '{name}' is not available: {}{hint}", fault.reason()) }
             })?;
-            let properties = server.tools().iter().filter(|tool| !tool.path().is_lock()).flat_map(|tool| {
+            let is_granted = |path: &ToolPath| self.only.as_ref().is_none_or(|only| only.contains(path));
+            let tools = server.tools().iter().filter(|tool| !tool.path().is_lock() && is_granted(tool.path()));
+            let properties = tools.flat_map(|tool| {
                 let granted = GrantedTool { path: tool.path().clone(), effect: tool.effect() };
                 tool.names().bound().map(str::to_owned).map(move |name| (name, granted.clone())).collect::<Vec<_>>()
             });

@@ -56,6 +56,8 @@ pub use approvals::{Approvals, Teller};
 pub use arguments::check_arguments;
 pub use artifacts::ArtifactStore;
 pub use belljar_ledger::{Asker, Holder};
+#[cfg(unix)]
+pub use gateway::{ComponentJob, ComponentPlan};
 pub use gateway::{Execution, Gateway, ScriptPlan};
 pub use hosted::{
     HostAnswer, HostFunctions, HostNamespace, HostTool, HostTools, HostToolsError, HostedRun, OwnTools, OwnToolsError,

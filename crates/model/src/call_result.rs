@@ -1,4 +1,4 @@
-//! Whether a `CallToolResult` reports a failure.
+//! What a `CallToolResult` says: whether the tool failed, and the value that a script gets of it.
 
 use std::{borrow::Cow, fmt};
 
@@ -64,8 +64,31 @@ impl<'de> Deserialize<'de> for Said {
 #[derive(Deserialize)]
 struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
 
+/// The value that a script gets from a `CallToolResult`.
+pub fn result_value(raw: &Value) -> Value {
+    if let Some(structured) = raw.get("structuredContent").filter(|structured| !structured.is_null()) {
+        return structured.clone();
+    }
+    let Some(text) = result_text(raw) else { return raw.get("content").cloned().unwrap_or(Value::Null) };
+    if text.trim_start().starts_with(['{', '['])
+        && let Ok(parsed) = serde_json::from_str(&text)
+    {
+        return parsed;
+    }
+    Value::String(text)
+}
+
+/// The texts of all content blocks, if all of them are text.
+pub fn result_text(raw: &Value) -> Option<String> {
+    let blocks = raw.get("content")?.as_array().filter(|blocks| !blocks.is_empty())?;
+    let texts: Option<Vec<&str>> = blocks.iter().map(|block| block.get("text").and_then(Value::as_str)).collect();
+    texts.map(|texts| texts.join("\n"))
+}
+
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
     use crate::JsonBounds;
 
@@ -95,5 +118,16 @@ mod tests {
             // As in a tree.
             assert_eq!(result.to_value().expect("a tree").get("isError") == Some(&Value::Bool(true)), expected);
         }
+    }
+
+    #[test]
+    fn a_call_returns_what_a_programmer_wants() {
+        let text = |text: &str| json!({ "content": [{ "type": "text", "text": text }] });
+        assert_eq!(result_value(&json!({ "content": [], "structuredContent": { "a": 1 } })), json!({ "a": 1 }));
+        assert_eq!(result_value(&text("[1, 2]")), json!([1, 2]));
+        assert_eq!(result_value(&text("[not json")), json!("[not json"));
+        assert_eq!(result_value(&text("42")), json!("42"));
+        let image = json!({ "content": [{ "type": "image", "data": "x" }] });
+        assert_eq!(result_value(&image), image["content"]);
     }
 }

@@ -53,7 +53,7 @@ pub use artifact::{
 };
 pub use ask_ways::{AskWay, AskWays};
 pub use bytesize::ByteSize;
-pub use call_result::says_error;
+pub use call_result::{result_text, result_value, says_error};
 pub use child_environment::{ChildEnvironment, VariablePattern, WithheldVariables};
 pub use denial::Denial;
 pub use duration::{DurationError, MAX_DURATION, duration_text, parse_duration};

@@ -7,7 +7,7 @@ use belljar_model::{CallRecord, JsonError, JsonText, says_error};
 use crate::{AnswerStyle, CallError, GrantedTool};
 
 /// Characters kept of a call's error in the outcome.
-pub(crate) const MAX_ERROR: usize = 300;
+pub const MAX_ERROR: usize = 300;
 
 /// The error of a call whose answer the guest never got.
 pub(crate) const UNANSWERED: &str = "the run ended before the answer came; the call may have taken effect";
@@ -72,7 +72,7 @@ pub(crate) fn arguments_error(fault: &JsonError) -> CallError {
 }
 
 /// Rounded to microseconds, which is the precision of the clocks.
-pub(crate) fn milliseconds(duration: Duration) -> f64 {
+pub fn milliseconds(duration: Duration) -> f64 {
     (duration.as_secs_f64() * 1e6).round() / 1e3
 }
 

@@ -59,7 +59,7 @@ impl Doing {
 
 /// The error for a limit. The hint says what the script's author can do; callers add who may raise
 /// the limit.
-pub(crate) fn limit(hit: LimitHit) -> RunError {
+pub fn limit(hit: LimitHit) -> RunError {
     limit_of(hit, &Doing::default())
 }
 
@@ -157,7 +157,7 @@ pub(crate) fn of_names(error: &NameError) -> RunError {
 }
 
 /// The error for a run that its caller cancelled.
-pub(crate) fn cancelled() -> RunError {
+pub fn cancelled() -> RunError {
     RunError::new(ErrorKind::Cancelled, "the run was cancelled")
 }
 

@@ -7,6 +7,7 @@ mod answer_room;
 pub mod apart;
 mod bindings;
 mod calls;
+pub mod common;
 mod compared;
 mod divergence;
 mod failure;

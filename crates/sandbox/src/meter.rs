@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 const RESTING_LOOK: Duration = Duration::from_millis(50);
 
 /// Measures a run, and tells when its time is used up.
-pub(crate) struct Meter {
+pub struct Meter {
     timeout: Duration,
     compute: Duration,
     wait: Duration,
@@ -33,7 +33,7 @@ struct Clocks {
 
 /// The phase of a run, for its clocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Phase {
+pub enum Phase {
     /// The guest is running.
     Computing,
     /// The guest waits for the host.
@@ -45,7 +45,8 @@ pub(crate) enum Phase {
 }
 
 impl Meter {
-    pub(crate) fn new(limits: &Limits) -> Self {
+    /// The clocks of a run with these limits, which does not compute yet.
+    pub fn new(limits: &Limits) -> Self {
         let now = Instant::now();
         Self {
             timeout: limits.timeout,
@@ -88,7 +89,7 @@ impl Meter {
     }
 
     /// From now on the run is in this phase.
-    pub(crate) fn enter(&self, phase: Phase) {
+    pub fn enter(&self, phase: Phase) {
         let mut clocks = self.clocks.lock();
         let now = Instant::now();
         let past = now - clocks.since;
@@ -102,7 +103,7 @@ impl Meter {
     }
 
     /// Sets whether a waiting run waits for people alone.
-    pub(crate) fn stand(&self, for_people: bool) {
+    pub fn stand(&self, for_people: bool) {
         let phase = self.clocks.lock().phase;
         match (phase, for_people) {
             (Phase::Waiting, true) => self.enter(Phase::Resting),
@@ -112,7 +113,7 @@ impl Meter {
     }
 
     /// The time limit that a run has exceeded while computing. Checked at each tick.
-    pub(crate) fn check(&self) -> Result<(), LimitHit> {
+    pub fn check(&self) -> Result<(), LimitHit> {
         let clocks = self.clocks.lock();
         if clocks.is_replay {
             return Ok(());
@@ -131,7 +132,7 @@ impl Meter {
 
     /// The time limit that a waiting run has exceeded, or how long to wait before it can exceed
     /// one.
-    pub(crate) fn overdue(&self) -> Result<LimitHit, Duration> {
+    pub fn overdue(&self) -> Result<LimitHit, Duration> {
         let (wall, _, waited) = self.read();
         if self.clocks.lock().is_replay {
             return Err(RESTING_LOOK);
@@ -149,7 +150,7 @@ impl Meter {
     }
 
     /// Wall time without rest, time inside, and time waiting.
-    pub(crate) fn read(&self) -> (Duration, Duration, Duration) {
+    pub fn read(&self) -> (Duration, Duration, Duration) {
         let clocks = self.clocks.lock();
         let waiting = if clocks.phase == Phase::Waiting { clocks.since.elapsed() } else { Duration::ZERO };
         let resting = if clocks.phase == Phase::Resting { clocks.since.elapsed() } else { Duration::ZERO };

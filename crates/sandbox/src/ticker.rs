@@ -15,7 +15,7 @@ use wasmtime::Engine;
 pub(crate) const TICK: Duration = Duration::from_millis(2);
 
 /// Advances the epoch every [`TICK`] while there is a [`Running`], and sleeps otherwise.
-pub(crate) struct Ticker {
+pub struct Ticker {
     shared: Arc<Shared>,
     thread: Option<thread::JoinHandle<()>>,
 }
@@ -26,10 +26,14 @@ struct Shared {
 }
 
 /// Keeps the ticker going.
-pub(crate) struct Running(Arc<Shared>);
+pub struct Running(Arc<Shared>);
 
 impl Ticker {
-    pub(crate) fn start(engine: Engine) -> std::io::Result<Self> {
+    /// Starts the thread.
+    ///
+    /// # Errors
+    /// The system refuses to.
+    pub fn start(engine: Engine) -> std::io::Result<Self> {
         let shared = Arc::new(Shared { live: AtomicUsize::new(0), stopped: AtomicBool::new(false) });
         let of_thread = shared.clone();
         let thread = thread::Builder::new().name("belljar-epochs".to_owned()).spawn(move || {
@@ -45,7 +49,8 @@ impl Ticker {
         Ok(Self { shared, thread: Some(thread) })
     }
 
-    pub(crate) fn running(&self) -> Running {
+    /// The ticks go on as long as the returned value exists.
+    pub fn running(&self) -> Running {
         if self.shared.live.fetch_add(1, Ordering::AcqRel) == 0 {
             self.wake();
         }

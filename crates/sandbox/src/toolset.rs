@@ -118,6 +118,11 @@ impl ToolSet {
         self
     }
 
+    /// Its servers and tools, as scripts find them.
+    pub fn catalog(&self) -> &Catalog {
+        &self.known().catalog
+    }
+
     /// The position of a server, which is added if it is new.
     fn server(&mut self, name: &str) -> usize {
         self.servers.iter().position(|each| each.name == name).unwrap_or_else(|| {

@@ -3,6 +3,7 @@
 pub(crate) mod approvals;
 pub(crate) mod artifacts;
 mod assume;
+mod component;
 pub(crate) mod bench;
 pub(crate) mod call;
 pub(crate) mod check;

@@ -10,6 +10,7 @@ use serde_json::value::RawValue;
 
 use super::{
     assume::{self, Assume},
+    component,
     recording::RecordingFile,
     source,
 };
@@ -26,7 +27,8 @@ use crate::{
 #[derive(Args)]
 #[command(after_help = help::RUN)]
 pub(crate) struct RunArguments {
-    /// The script; - or nothing reads it from stdin.
+    /// The script; - or nothing reads it from stdin. A file that ends in .wasm or .wat is a
+    /// component.
     #[arg(value_name = "FILE", conflicts_with = "code")]
     pub(crate) file: Option<PathBuf>,
     /// The script itself.
@@ -44,6 +46,12 @@ pub(crate) struct RunArguments {
     /// What the ledger keeps of this run, whatever it keeps of others: off, calls or recordings.
     #[arg(long, value_name = "LEVEL")]
     pub(crate) ledger: Option<LedgerLevel>,
+    /// What a component's run is given: a JSON text.
+    #[arg(long, value_name = "JSON", conflicts_with_all = ["code", "plan"])]
+    pub(crate) input: Option<String>,
+    /// Prints what a component could reach, with effects and the rules' verdicts, and runs nothing.
+    #[arg(long, conflicts_with_all = ["code", "record"])]
+    pub(crate) plan: bool,
     #[command(flatten)]
     pub(crate) workspace: WorkspaceArgument,
     #[command(flatten)]
@@ -75,6 +83,14 @@ pub(crate) struct ResumeArguments {
 }
 
 pub(crate) async fn run(arguments: RunArguments) -> Result<ExitCode, Failure> {
+    if let Some(file) = arguments.file.as_deref().filter(|file| component::is_component(file)) {
+        return component::run(file, &arguments).await;
+    }
+    if arguments.plan || arguments.input.is_some() {
+        let option = if arguments.plan { "--plan" } else { "--input" };
+        let hint = "name a file that ends in .wasm or .wat; belljar check judges the calls of a script";
+        return Err(Failure::usage(format!("{option} is for components"), hint));
+    }
     let loaded = setup::read_to_call(&arguments.config)?;
     let limits = arguments.limits.patch.clone();
     let max_source = backend::raised(&limits, &loaded.limits()).max_source.as_u64();

@@ -37,9 +37,9 @@ pub(crate) fn read(path: Option<&Path>, what: &str, max: u64) -> Result<String, 
 
 /// Reads a file of at most `max` bytes of any content.
 pub(crate) fn read_bytes(path: &Path, what: &str, max: u64) -> Result<Vec<u8>, Failure> {
-    let bytes = read_file(path, max, "belljar run --record FILE writes recordings")?;
+    let bytes = read_file(path, max, &format!("name a file that holds {what}"))?;
     if bytes.len() as u64 > max {
-        return Err(too_large(&path.display().to_string(), what, max, "belljar writes none that is larger"));
+        return Err(too_large(&path.display().to_string(), what, max, "name another file"));
     }
     Ok(bytes)
 }

@@ -20,11 +20,13 @@
 //! - `lower.rs`, `union.rs`, `field.rs`: the schemas of one tool as forms;
 //! - `mapping.rs`: one server's tools, with all their names;
 //! - `print.rs`: a mapping as interfaces;
+//! - `interface.rs`: the names of interfaces, as components import them;
 //! - `package.rs`: several servers as the files of one folder, with their dependencies and worlds.
 
 mod docs;
 mod field;
 mod form;
+mod interface;
 mod lower;
 mod mapping;
 mod names;
@@ -37,6 +39,7 @@ mod tests;
 mod union;
 
 pub use form::{Case, Definition, Field, Form, Kind, Payload, Record};
+pub use interface::{Interface, InterfaceError, InterfaceKind};
 pub use mapping::{Function, Mapping};
 pub use names::packages;
 pub use package::{File, Package, Selection, Worlds};

@@ -18,11 +18,11 @@ use super::{
 };
 
 /// The namespace of all packages.
-const NAMESPACE: &str = "belljar";
+pub(super) const NAMESPACE: &str = "belljar";
 /// The version of all packages: of the rules by which they are made, not of a server.
-const VERSION: Version = Version::new(0, 1, 0);
+pub(super) const VERSION: Version = Version::new(0, 1, 0);
 /// What every package depends on.
-const SHARED: &str = "mcp";
+pub(super) const SHARED: &str = "mcp";
 const SHARED_TYPES: &str = "types";
 /// The package with the worlds.
 const GUEST: &str = "guest";

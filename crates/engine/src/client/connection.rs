@@ -2,6 +2,7 @@
 
 use std::{io, pin::pin, sync::Arc, time::Duration};
 
+use belljar_foreign::Imports;
 use belljar_model::{ErrorKind, Limits, Outcome, Recorded, RunError, Usage};
 use belljar_sandbox::{
     Program, Recording, ReplayError, SandboxOptions, ToolSet, Tools,
@@ -57,6 +58,8 @@ pub(crate) struct Connection {
 /// What was received before the first run.
 pub(crate) enum Greeting {
     Ready,
+    /// The process has read a component, and compiles it when it is asked to.
+    Imports(Box<Imports>),
     Failed(String),
 }
 
@@ -105,13 +108,21 @@ impl Connection {
 
     async fn greeting(from: &mut Receiver) -> Result<Greeting, Lost> {
         let header = Header::read(from).await.map_err(ended)?.ok_or_else(closed)?;
-        let max = if header.kind == from_worker::FAILED { from_worker::MAX_REASON + 8 } else { 0 };
+        let max = match header.kind {
+            from_worker::FAILED => from_worker::MAX_REASON + 8,
+            from_worker::IMPORTS => from_worker::MAX_IMPORTS + 8,
+            _ => 0,
+        };
         if u64::from(header.length) > max {
             return Err(Violation::Length { length: header.length }.into());
         }
         let body = header.body(from).await.map_err(ended)?;
         match header.kind {
             from_worker::READY => Ok(Greeting::Ready),
+            from_worker::IMPORTS => {
+                let imports = from_worker::parse_imports(&body).map_err(Violation::from)?;
+                Ok(Greeting::Imports(Box::new(imports)))
+            }
             from_worker::FAILED => Ok(Greeting::Failed(from_worker::parse_failed(&body).map_err(Violation::from)?)),
             kind => Err(Violation::Kind(kind).into()),
         }

@@ -5,6 +5,7 @@
 //! what listeners hear of it, `lost.rs` why a process is gone, and `serving.rs` ends its runs then.
 
 mod allowance;
+mod component;
 mod connection;
 #[cfg(any(test, fuzzing))]
 #[cfg_attr(test, allow(unreachable_pub, reason = "public for the fuzzer alone"))]
@@ -41,6 +42,7 @@ use tokio::{
     time::timeout,
 };
 
+pub use self::component::{ComponentError, ComponentProcess};
 use self::{
     connection::{Connection, Greeting},
     lost::Lost,
@@ -313,6 +315,8 @@ async fn begin(program: &WorkerProgram, options: &SandboxOptions) -> Result<Proc
     let connection = Connection::new(to, options);
     match connection.greet(to_worker::hello(options), &mut from).await {
         Ok(Greeting::Ready) => {}
+        // Only the process of a component has those.
+        Ok(Greeting::Imports(_)) => return Err(EngineError::SetUp("it speaks of a component".to_owned())),
         Ok(Greeting::Failed(reason)) => return Err(EngineError::SetUp(reason)),
         Err(lost) => {
             let how = process.ended().await.0.map(|status| format!(" ({status})")).unwrap_or_default();
@@ -320,11 +324,24 @@ async fn begin(program: &WorkerProgram, options: &SandboxOptions) -> Result<Proc
         }
     }
     let pid = process.id();
-    let (served, guard) = (connection.clone(), Serving::new(connection.clone(), pid));
+    let serving = serve(process, connection.clone(), from, tasks, group);
+    Ok(Process { connection, pid, memory, serving })
+}
+
+/// Serves a process that is ready, until it ends or breaks a rule.
+fn serve(
+    mut process: WorkerProcess,
+    connection: Arc<Connection>,
+    from: Receiver,
+    tasks: JoinSet<()>,
+    group: Option<MemoryGroup>,
+) -> AbortHandle {
+    let pid = process.id();
+    let guard = Serving::new(connection.clone(), pid);
     let serving = tokio::spawn(async move {
         let guard = guard;
         let (_logging, _group) = (tasks, group);
-        let lost = served.serve(from).await;
+        let lost = connection.serve(from).await;
         if !matches!(lost, Lost::Ended(_)) {
             process.kill();
         }
@@ -335,7 +352,7 @@ async fn begin(program: &WorkerProgram, options: &SandboxOptions) -> Result<Proc
         };
         guard.end(lost);
     });
-    Ok(Process { connection, pid, memory, serving: serving.abort_handle() })
+    serving.abort_handle()
 }
 
 /// Puts the process into a memory cgroup, if there can be one, before it has used anything. It

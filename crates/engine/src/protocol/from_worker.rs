@@ -5,6 +5,7 @@ use belljar_model::{
     Recorded, RunError, RunStep, Thrown, Usage, text_exceeds,
 };
 
+use belljar_foreign::Imports;
 use belljar_sandbox::MAX_ARTIFACT_BYTES;
 
 use super::{
@@ -46,6 +47,11 @@ pub(crate) const ARTIFACTS: u8 = 17;
 /// A question of `keep`.
 pub(crate) const KEEP: u8 = 18;
 
+/// What a component imports and exports.
+pub(crate) const IMPORTS: u8 = 19;
+
+/// Bytes of a component's imports, as JSON: ten thousand functions with long names.
+pub(crate) const MAX_IMPORTS: u64 = 4 * 1024 * 1024;
 /// Bytes of the reason of [`FAILED`].
 pub(crate) const MAX_REASON: u64 = 64 * 1024;
 /// Bytes of a query, a name or a path: the sandbox cuts them to much less.
@@ -70,6 +76,15 @@ pub(super) const LOG_HEADER: u64 = 9;
 
 pub(crate) fn ready() -> Vec<u8> {
     Writer::frame(READY, 0, 0).finish_frame()
+}
+
+pub(crate) fn imports(imports: &str) -> Vec<u8> {
+    Writer::frame(IMPORTS, 0, imports.len() + 8).text(imports).finish_frame()
+}
+
+pub(crate) fn parse_imports(body: &[u8]) -> Result<Imports, Malformed> {
+    let text = Reader::new(body).text(MAX_IMPORTS)?;
+    serde_json::from_str(text).map_err(|_| Malformed::Json)
 }
 
 pub(crate) fn failed(reason: &str) -> Vec<u8> {

@@ -34,6 +34,11 @@ pub(crate) const PARKED: u8 = 9;
 /// Whether the run has listeners, to whom its steps are reported.
 pub(crate) const WATCH: u8 = 10;
 
+/// A component, which the process reads before anything else. It has no other.
+pub(crate) const COMPONENT: u8 = 11;
+/// The component is wanted: it is compiled.
+pub(crate) const COMPILE: u8 = 12;
+
 /// The most bytes of a frame that the process accepts. The gateway enforces its owner's limits;
 /// this guards against a pipe that is out of step.
 pub(crate) const MAX_BODY: u32 = u32::MAX / 2;
@@ -56,6 +61,15 @@ pub(crate) fn parse_hello(body: &[u8]) -> Result<SandboxOptions, Malformed> {
     };
     reader.end()?;
     Ok(options)
+}
+
+/// A component's file.
+pub(crate) fn component(file: &[u8]) -> Vec<u8> {
+    Writer::frame(COMPONENT, 0, file.len()).raw(file).finish_frame()
+}
+
+pub(crate) fn compile() -> Vec<u8> {
+    Writer::frame(COMPILE, 0, 0).finish_frame()
 }
 
 /// A run as it begins.

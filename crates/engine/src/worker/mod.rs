@@ -3,9 +3,12 @@
 //!
 //! Its walls depend on the order of its first steps. See [`serve`].
 
+mod component;
+mod jar;
 mod runs;
 mod tools;
 
+pub use self::component::serve_component;
 use belljar_sandbox::{Image, Program, Sandbox, SandboxOptions};
 use belljar_worker::{Bounds, Role};
 use std::{

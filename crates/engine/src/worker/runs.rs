@@ -2,18 +2,17 @@
 
 use std::{collections::HashMap, io, sync::Arc};
 
-use belljar_model::{ErrorKind, Outcome, RunError};
-use belljar_sandbox::{Recording, ReplayError, Sandbox};
+use belljar_sandbox::Run;
 use parking_lot::Mutex;
 use tokio::{io::AsyncRead, sync::oneshot, task::JoinHandle};
 
-use super::tools::FarTools;
+use super::{jar::Jar, tools::FarTools};
 use crate::protocol::{
     frame::Header,
     from_worker,
     outbox::Outbox,
     replayed,
-    to_worker::{self, Replay},
+    to_worker,
 };
 
 /// The runs that have not ended.
@@ -31,7 +30,7 @@ struct Entry {
 /// The pipe fails, or a message does not follow the protocol.
 pub(super) async fn serve(
     mut from: impl AsyncRead + Unpin,
-    sandbox: Arc<Sandbox>,
+    jar: Arc<impl Jar>,
     outbox: Arc<Outbox>,
 ) -> io::Result<()> {
     let known = Known::default();
@@ -42,8 +41,8 @@ pub(super) async fn serve(
         let body = header.body(&mut from).await?;
         let run = header.run;
         match header.kind {
-            to_worker::RUN => begin(run, &body, &known, &sandbox, &outbox)?,
-            to_worker::REPLAY => begin_replay(run, body, &known, &sandbox, &outbox),
+            to_worker::RUN => begin(run, &body, &known, &jar, &outbox)?,
+            to_worker::REPLAY => begin_replay(run, body, &known, &jar, &outbox),
             to_worker::CANCEL => {
                 // A run that has ended meanwhile need not be told.
                 if let Some(cancel) = lock(&known).get_mut(&run).and_then(|entry| entry.cancel.take()) {
@@ -102,13 +101,13 @@ pub(super) async fn serve(
     Ok(())
 }
 
-fn begin(run: u64, body: &[u8], known: &Known, sandbox: &Arc<Sandbox>, outbox: &Arc<Outbox>) -> io::Result<()> {
+fn begin(run: u64, body: &[u8], known: &Known, jar: &Arc<impl Jar>, outbox: &Arc<Outbox>) -> io::Result<()> {
     let to_worker::Begin { program, limits, namespaces, functions, is_watched } =
         to_worker::parse_run(body).map_err(io::Error::other)?;
     let tools = Arc::new(FarTools::new(run, (namespaces, functions), outbox.clone(), is_watched));
     let (cancel, cancelled) = oneshot::channel();
     lock(known).insert(run, Entry { tools: tools.clone(), cancel: Some(cancel), task: None });
-    let (sandbox, of_task, outbox) = (sandbox.clone(), known.clone(), outbox.clone());
+    let (jar, of_task, outbox) = (jar.clone(), known.clone(), outbox.clone());
     let task = tokio::spawn(async move {
         let cancelled = async {
             if cancelled.await.is_err() {
@@ -116,7 +115,7 @@ fn begin(run: u64, body: &[u8], known: &Known, sandbox: &Arc<Sandbox>, outbox: &
                 std::future::pending::<()>().await;
             }
         };
-        let outcome = sandbox.run(program).limits(&limits).tools(tools.clone()).cancel_on(cancelled).await;
+        let outcome = Run::new(&*jar, program).limits(&limits).tools(tools.clone()).cancel_on(cancelled).await;
         // Its last calls may be dropped on other threads.
         tools.end();
         // Whoever removes it reports its end: this task, or the one that dropped it.
@@ -134,29 +133,18 @@ fn begin(run: u64, body: &[u8], known: &Known, sandbox: &Arc<Sandbox>, outbox: &
 }
 
 /// Begins a replay, which calls nothing and asks nothing. It ends by itself, or is dropped.
-fn begin_replay(run: u64, body: Vec<u8>, known: &Known, sandbox: &Arc<Sandbox>, outbox: &Arc<Outbox>) {
+fn begin_replay(run: u64, body: Vec<u8>, known: &Known, jar: &Arc<impl Jar>, outbox: &Arc<Outbox>) {
     let tools = Arc::new(FarTools::new(run, Default::default(), outbox.clone(), false));
     lock(known).insert(run, Entry { tools, cancel: None, task: None });
-    let (sandbox, of_task, outbox) = (sandbox.clone(), known.clone(), outbox.clone());
+    let (jar, of_task, outbox) = (jar.clone(), known.clone(), outbox.clone());
     let task = tokio::spawn(async move {
-        let replayed = replay(&body, &sandbox).await;
+        let replayed = jar.replay(&body).await;
         if lock(&of_task).remove(&run).is_some() {
             replayed::frames(run, replayed).into_iter().for_each(|frame| outbox.send(frame));
         }
     });
     if let Some(entry) = lock(known).get_mut(&run) {
         entry.task = Some(task);
-    }
-}
-
-async fn replay(body: &[u8], sandbox: &Sandbox) -> Result<Outcome, ReplayError> {
-    let unread = |reason: String| ReplayError::Run(RunError::new(ErrorKind::Internal, reason));
-    let Replay { source, ceiling, recording } =
-        to_worker::parse_replay(body).map_err(|error| unread(error.to_string()))?;
-    let recording = Recording::read(recording).map_err(|error| unread(error.to_string()))?;
-    match source {
-        Some(source) => sandbox.rehearse(source, &recording, &ceiling).await,
-        None => sandbox.replay_script(&recording, &ceiling).await,
     }
 }
 

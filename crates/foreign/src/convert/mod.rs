@@ -1,0 +1,54 @@
+//! Values of a component's own types to JSON and back, by the mapping from which its interface was
+//! printed.
+//!
+//! The component may have been built when its server had another list of tools. So a value is read
+//! and made by the *component's* types, with the keys of today's mapping: a member that it does not
+//! know is left out, one that it can do without is `none`, and anything else is a [`Misfit`], which
+//! becomes the error of the call and never a trap.
+
+mod arguments;
+mod result;
+
+pub(crate) use arguments::json_of;
+pub(crate) use result::val_of;
+
+/// Steps that the conversion of one value may take: a value of a million members needs as many, and
+/// types of a server that ask for more tries than that are not worth them.
+const MAX_STEPS: u64 = 8_000_000;
+
+/// Why a value cannot be converted.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct Misfit(pub(crate) String);
+
+impl Misfit {
+    fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
+    /// The same, inside of a member.
+    fn within(self, name: &str) -> Self {
+        // The path stays short however deep the value is.
+        if self.0.len() > 400 { self } else { Self(format!("{name}: {}", self.0)) }
+    }
+}
+
+/// Counts the steps of one conversion.
+pub(crate) struct Steps(u64);
+
+impl Steps {
+    pub(crate) fn new() -> Self {
+        Self(MAX_STEPS)
+    }
+
+    fn take(&mut self) -> Result<(), Misfit> {
+        self.0 = self.0.checked_sub(1).ok_or_else(|| {
+            Misfit::new(format!("to find out which of its types the value has takes more than {MAX_STEPS} steps"))
+        })?;
+        Ok(())
+    }
+
+    fn is_over(&self) -> bool {
+        self.0 == 0
+    }
+}

@@ -1,0 +1,115 @@
+//! Why a component is not run.
+
+use belljar_model::{ErrorKind, RunError};
+use serde::Deserialize;
+
+/// Why a component is not run. Nothing of it was.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// It is too large.
+    #[error("the component has {used} bytes; the limit is {limit}")]
+    TooLarge {
+        /// Its size.
+        used: usize,
+        /// The bound.
+        limit: usize,
+    },
+    /// Its text form has a mistake.
+    #[error("the text of the component has a mistake: {0}")]
+    Text(String),
+    /// It is a module, without the layer of components.
+    #[error("this is a WebAssembly module, not a component")]
+    Module,
+    /// It is not valid, or uses a proposal that is turned off.
+    #[error("the component is not valid here: {0}")]
+    Invalid(String),
+    /// It imports too much.
+    #[error("the component imports {used} functions of servers; the limit is {limit}")]
+    TooMany {
+        /// How many.
+        used: usize,
+        /// The bound.
+        limit: usize,
+    },
+    /// It imports what is not offered.
+    #[error("the component imports what belljar does not offer: {}{}", .names.join(", "), and_more(*.more))]
+    Imports {
+        /// Each import, with the reason.
+        names: Vec<String>,
+        /// How many there are beside these.
+        more: usize,
+    },
+    /// It has no `run`.
+    #[error("the component exports no function `run`")]
+    NoRun,
+    /// Its `run` has another form.
+    #[error("the component's `run` has another form than `func() -> result<string, string>`, with or without one string to take")]
+    OtherRun,
+    /// It imports tools that are not there.
+    #[error("the component imports what is not there: {}{}", .names.join(", "), and_more(*.more))]
+    Missing {
+        /// Each server and tool, with the reason.
+        names: Vec<String>,
+        /// How many there are beside these.
+        more: usize,
+    },
+    /// It cannot be compiled.
+    #[error("the component cannot be compiled: {0}")]
+    Compile(String),
+    /// It does not fit what it imports.
+    #[error("the component cannot be linked: {0}")]
+    Link(String),
+}
+
+impl Refusal {
+    /// The error of a run that was refused for this.
+    pub fn error(&self) -> RunError {
+        let (kind, hint) = match self {
+            Self::TooLarge { .. } | Self::TooMany { .. } => (ErrorKind::Usage, "build it with less in it"),
+            Self::Text(_) => (ErrorKind::Usage, "wasm-tools parse shows the same mistake"),
+            Self::Module => {
+                (ErrorKind::Usage, "wasm-tools component new makes a component of it; docs/COMPONENTS.md has an example")
+            }
+            Self::Invalid(_) | Self::Compile(_) => (ErrorKind::Usage, "build it for wasm32-wasip2, without proposals"),
+            Self::Imports { .. } => {
+                (ErrorKind::Usage, "import tools by what belljar wit prints; docs/COMPONENTS.md says what there is beside")
+            }
+            Self::NoRun | Self::OtherRun => (ErrorKind::Usage, "belljar wit --world prints a world that has it"),
+            Self::Missing { .. } => (
+                ErrorKind::Config,
+                "belljar servers says what there is; belljar wit prints it for a build of the component",
+            ),
+            Self::Link(_) => (ErrorKind::Usage, "build it anew with what belljar wit prints now"),
+        };
+        RunError::new(kind, self.to_string()).with_hint(hint)
+    }
+}
+
+impl Refusal {
+    /// As a process reports it to belljar.
+    pub fn report(&self) -> String {
+        let RunError { kind, message, hint, .. } = self.error();
+        serde_json::json!({ "kind": kind, "message": message, "hint": hint }).to_string()
+    }
+
+    /// The error that such a report has; `None` if it is none.
+    pub fn reported(report: &str) -> Option<RunError> {
+        #[derive(Deserialize)]
+        struct Report {
+            kind: ErrorKind,
+            message: String,
+            hint: Option<String>,
+        }
+        let Report { kind, message, hint } = serde_json::from_str(report).ok()?;
+        let error = RunError::new(kind, message);
+        Some(match hint {
+            Some(hint) => error.with_hint(hint),
+            None => error,
+        })
+    }
+}
+
+fn and_more(more: usize) -> String {
+    if more == 0 { String::new() } else { format!(" and {more} more") }
+}

@@ -1,0 +1,80 @@
+//! How a run of a component is requested.
+
+use std::{borrow::Cow, future::IntoFuture, sync::Arc};
+
+use belljar_model::{Limits, Outcome};
+use belljar_sandbox::{ToolSet, Tools};
+use futures::future::BoxFuture;
+
+use crate::{Components, Linked, run};
+
+/// A requested run of a component. It begins when it is awaited, and ends in an [`Outcome`],
+/// whatever the component does.
+///
+/// The defaults are the default [`Limits`], no tools, no input and no cancellation.
+///
+/// # Cancellation
+/// Dropping the future ends the run: its instance is dropped, and its calls are aborted.
+#[must_use = "a run begins when it is awaited"]
+pub struct ComponentRun<'a> {
+    components: &'a Components,
+    linked: &'a Linked,
+    pub(crate) limits: Cow<'a, Limits>,
+    pub(crate) tools: Arc<dyn Tools>,
+    pub(crate) input: Option<String>,
+    pub(crate) seed: Option<[u8; 32]>,
+    pub(crate) cancelled: BoxFuture<'a, ()>,
+}
+
+impl<'a> ComponentRun<'a> {
+    pub(crate) fn new(components: &'a Components, linked: &'a Linked) -> Self {
+        Self {
+            components,
+            linked,
+            limits: Cow::Owned(Limits::default()),
+            tools: Arc::new(ToolSet::new()),
+            input: None,
+            seed: None,
+            cancelled: Box::pin(std::future::pending()),
+        }
+    }
+
+    /// Sets the limits.
+    pub fn limits(mut self, limits: &'a Limits) -> Self {
+        self.limits = Cow::Borrowed(limits);
+        self
+    }
+
+    /// Sets the tools. They must be those of the servers that the component was linked with.
+    pub fn tools(mut self, tools: Arc<dyn Tools>) -> Self {
+        self.tools = tools;
+        self
+    }
+
+    /// Sets what a `run` that takes an input is given.
+    pub fn input(mut self, input: impl Into<String>) -> Self {
+        self.input = Some(input.into());
+        self
+    }
+
+    /// Sets where the run's random numbers come from.
+    pub fn seed(mut self, seed: [u8; 32]) -> Self {
+        self.seed = Some(seed);
+        self
+    }
+
+    /// Ends the run when `cancelled` completes. Its outcome is then of the kind `cancelled`.
+    pub fn cancel_on(mut self, cancelled: impl Future<Output = ()> + Send + 'a) -> Self {
+        self.cancelled = Box::pin(cancelled);
+        self
+    }
+}
+
+impl<'a> IntoFuture for ComponentRun<'a> {
+    type Output = Outcome;
+    type IntoFuture = BoxFuture<'a, Outcome>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(run::run(self.components, self.linked, self))
+    }
+}

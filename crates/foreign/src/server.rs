@@ -1,0 +1,162 @@
+//! The servers whose tools components import.
+
+use std::sync::Arc;
+
+use belljar_catalog::{
+    Catalog, ServerCatalog, ServerState, namespaces,
+    wit::{Function, Mapping, packages},
+};
+use belljar_model::{EffectRules, ToolDefinition, nearest};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::{
+    imports::{Imports, shown},
+    refusal::Refusal,
+};
+
+/// What is missing that is named; more is counted.
+const MAX_NAMED: usize = 20;
+
+/// A server whose tools a component may import.
+#[derive(Debug, Clone)]
+pub struct Server {
+    pub(crate) catalog: Arc<ServerCatalog>,
+    pub(crate) mapping: Arc<Mapping>,
+}
+
+/// One imported function, and the tool behind it.
+pub struct Target<'s> {
+    /// The server.
+    pub server: &'s Server,
+    /// The function, with the tool that it calls.
+    pub function: &'s Function,
+    /// The name of its interface, as it is imported.
+    pub import: &'s str,
+    pub(crate) function_at: usize,
+    pub(crate) is_async: bool,
+}
+
+impl Server {
+    /// The servers of a catalogue, under the names of their packages. All that are configured must
+    /// be in it, since names of packages depend on each other.
+    pub fn all(catalog: &Catalog) -> Vec<Self> {
+        let names: Vec<&str> = catalog.servers().iter().map(|server| server.name()).collect();
+        let server = |(package, server): (String, &Arc<ServerCatalog>)| Self {
+            catalog: server.clone(),
+            mapping: Arc::new(Mapping::new(&package, server)),
+        };
+        packages(&names).into_iter().zip(catalog.servers()).map(server).collect()
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        self.catalog.name()
+    }
+}
+
+impl Target<'_> {
+    /// The name under which a script would find the tool.
+    pub fn property(&self) -> &str {
+        let tool = self.server.catalog.tools().get(self.function_at);
+        tool.map_or(&*self.function.name, |tool| tool.names().alias())
+    }
+}
+
+/// The tools behind all functions that a component imports.
+///
+/// # Errors
+/// [`Refusal::Missing`] names everything that is not there.
+pub fn targets<'s>(imports: &'s Imports, servers: &'s [Server]) -> Result<Vec<Target<'s>>, Refusal> {
+    let (mut targets, mut missing) = (Vec::new(), Vec::new());
+    for interface in &imports.interfaces {
+        let Some(server) = servers.iter().find(|server| server.mapping.package() == interface.package) else {
+            let near = nearest(&interface.package, servers.iter().map(|server| server.mapping.package()));
+            let near = near.map(|near| format!("; did you mean belljar:{near}?")).unwrap_or_default();
+            missing.push(format!("{} (no server is configured that has this package{near})", shown(&interface.import)));
+            continue;
+        };
+        if let ServerState::Unavailable { reason, .. } = server.catalog.state() {
+            missing.push(format!("{} ({} is not available: {reason})", shown(&interface.import), server.name()));
+            continue;
+        }
+        for name in &interface.functions {
+            let functions = server.mapping.functions();
+            let Some(function_at) = functions.iter().position(|function| function.name == *name) else {
+                let near = nearest(name, functions.iter().map(|function| function.name.as_str()));
+                let near = near.map(|near| format!("; did you mean {near}?")).unwrap_or_default();
+                let (name, import, server) = (shown(name), shown(&interface.import), server.name());
+                missing.push(format!(
+                    "{name} of {import} ({server} has no such tool, or the owner's rules let nobody call it{near})"
+                ));
+                continue;
+            };
+            let Some(function) = functions.get(function_at) else { continue };
+            let is_async = interface.is_async;
+            targets.push(Target { server, function, import: &interface.import, function_at, is_async });
+        }
+    }
+    if missing.is_empty() {
+        return Ok(targets);
+    }
+    let more = missing.len().saturating_sub(MAX_NAMED);
+    missing.truncate(MAX_NAMED);
+    Err(Refusal::Missing { names: missing, more })
+}
+
+/// What a component's process is told of a run: the servers that the component imports, and its
+/// input. The process makes the same mapping of the same lists.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Order {
+    servers: Vec<Listed>,
+    input: Option<String>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Listed {
+    name: String,
+    package: String,
+    tools: Vec<Value>,
+}
+
+impl Order {
+    /// The order for a component with these imports.
+    pub fn new(imports: &Imports, servers: &[Server], input: Option<String>) -> Self {
+        let is_imported = |server: &&Server| {
+            imports.interfaces.iter().any(|interface| interface.package == server.mapping.package())
+        };
+        let listed = |server: &Server| Listed {
+            name: server.name().to_owned(),
+            package: server.mapping.package().to_owned(),
+            tools: server.catalog.tools().iter().map(|tool| as_json(tool.definition())).collect(),
+        };
+        Self { servers: servers.iter().filter(is_imported).map(listed).collect(), input }
+    }
+
+    /// As a text.
+    pub fn to_text(&self) -> String {
+        json!(self).to_string()
+    }
+
+    /// Reads that text: the servers, and the input. `None` if it is malformed.
+    pub fn parse(text: &str) -> Option<(Vec<Server>, Option<String>)> {
+        let Self { servers, input } = serde_json::from_str(text).ok()?;
+        let server = |Listed { name, package, tools }: Listed| {
+            let names = namespaces(&[&name]).into_iter().next()?;
+            let tools = tools.into_iter().filter_map(|tool| ToolDefinition::from_json(tool).ok()).collect();
+            let catalog = Arc::new(ServerCatalog::ready(names, tools, &EffectRules::default()));
+            let mapping = Arc::new(Mapping::new(&package, &catalog));
+            Some(Server { catalog, mapping })
+        };
+        Some((servers.into_iter().map(server).collect::<Option<_>>()?, input))
+    }
+}
+
+/// What of a definition its types depend on.
+fn as_json(definition: &ToolDefinition) -> Value {
+    json!({
+        "name": definition.name,
+        "inputSchema": definition.input_schema,
+        "outputSchema": definition.output_schema,
+    })
+}

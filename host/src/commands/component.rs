@@ -1,0 +1,162 @@
+//! `belljar run` of a component that others built.
+
+use std::{path::Path, process::ExitCode};
+
+use crate::{commands::run::RunArguments, failure::Failure};
+
+/// What a component's file ends in: WebAssembly, or its text form.
+const ENDINGS: [&str; 2] = ["wasm", "wat"];
+
+/// Whether a file is run as a component.
+pub(super) fn is_component(file: &Path) -> bool {
+    let ending = file.extension().and_then(|ending| ending.to_str());
+    ending.is_some_and(|ending| ENDINGS.iter().any(|known| ending.eq_ignore_ascii_case(known)))
+}
+
+#[cfg(not(unix))]
+pub(super) async fn run(_file: &Path, _arguments: &RunArguments) -> Result<ExitCode, Failure> {
+    Err(Failure::config("components are run in a confined process, which needs Linux", "run a script instead"))
+}
+
+#[cfg(unix)]
+pub(super) use here::run;
+
+#[cfg(unix)]
+mod here {
+    use belljar_gateway::{CallPlan, ComponentJob, ComponentPlan, Gateway};
+    use belljar_ledger::Asker;
+    use belljar_model::LimitsPatch;
+    use belljar_upstream::Caller;
+    use futures::FutureExt as _;
+    use serde_json::{Value, json, value::to_raw_value};
+
+    use super::*;
+    use crate::{
+        approvals::{self, TerminalDesk},
+        backend,
+        commands::{run::show, source},
+        environment,
+        output::{self, ERROR, visible, visible_line},
+        render,
+        setup::{self, Loaded, Setup},
+        signals,
+    };
+
+    /// The largest file, in bytes.
+    const MAX_BYTES: u64 = 64 << 20;
+    /// The most bytes of an input.
+    const MAX_INPUT: usize = 1 << 20;
+    /// The origin of its runs in the ledger.
+    const ORIGIN: &str = "run";
+
+    pub(in crate::commands) async fn run(file: &Path, arguments: &RunArguments) -> Result<ExitCode, Failure> {
+        if arguments.record.is_some() {
+            return Err(Failure::usage(
+                "runs of components are not recorded yet",
+                "leave --record out; the ledger has the calls: belljar runs",
+            ));
+        }
+        let input = arguments.input.as_deref().map(checked).transpose()?;
+        let loaded = setup::read_to_call(&arguments.config)?;
+        let file = source::read_bytes(file, "a component", MAX_BYTES)?;
+        let program = environment::own_worker(setup::COMPONENT).ok_or_else(|| {
+            Failure::internal("belljar's own program cannot be found, which the component's process is to run")
+        })?;
+        let job = ComponentJob { program, file, input };
+        if arguments.plan { plan(loaded, &job, arguments).await } else { executed(loaded, &job, arguments).await }
+    }
+
+    async fn executed(loaded: Loaded, job: &ComponentJob, arguments: &RunArguments) -> Result<ExitCode, Failure> {
+        let told_to_end = signals::told_to_end();
+        let desk = TerminalDesk::open(&loaded)?;
+        let limits = backend::raised(&arguments.limits.patch, &loaded.limits());
+        let setup = Setup::of(loaded);
+        let at_terminal = approvals::at_terminal(desk.as_ref().map(TerminalDesk::id));
+        // Such a run is never put aside.
+        let asked = approvals::asked(&setup.approvals, at_terminal, false);
+        let mut gateway = setup.gateway().await?.with_limits(limits).with_approvals(asked);
+        gateway = gateway.with_origin(ORIGIN).with_asker(Asker::default());
+        if let Some(level) = arguments.ledger {
+            gateway = gateway.with_ledger_level(level);
+        }
+        let progress = render::progress::show(setup.toolbox.upstream());
+        let unchanged = LimitsPatch::default();
+        let outcome = gateway.run_component(job, &unchanged, Caller::default(), told_to_end.boxed()).await;
+        progress.end().await;
+        let shown = to_raw_value(&outcome).map_err(|error| Failure::internal(error.to_string()));
+        let code = shown.and_then(|shown| show(&shown, arguments.json));
+        setup.toolbox.shutdown().await;
+        code
+    }
+
+    async fn plan(loaded: Loaded, job: &ComponentJob, arguments: &RunArguments) -> Result<ExitCode, Failure> {
+        let setup = Setup::of(loaded);
+        let gateway: Gateway = setup.gateway().await?;
+        let plan = gateway.plan_component(job).await;
+        setup.toolbox.shutdown().await;
+        let plan = plan?;
+        if arguments.json {
+            output::print_json(&as_json(&plan));
+        } else {
+            print(&plan);
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+
+    /// An input that is JSON.
+    fn checked(input: &str) -> Result<String, Failure> {
+        if input.len() > MAX_INPUT {
+            let text = format!("the input has {} bytes; the limit is {MAX_INPUT}", input.len());
+            return Err(Failure::usage(text, "pass data through tools instead"));
+        }
+        let parsed = serde_json::from_str::<serde::de::IgnoredAny>(input);
+        parsed.map_err(|error| Failure::usage(format!("the input is not JSON: {error}"), r#"as in --input '{"n": 1}'"#))?;
+        Ok(input.to_owned())
+    }
+
+    fn as_json(plan: &ComponentPlan) -> Value {
+        let tool = |each: &CallPlan| {
+            json!({
+                "tool": each.tool,
+                "effect": each.effect,
+                "verdict": each.verdict,
+                "rule": each.rule,
+                "problem": each.problem,
+                "hint": each.hint,
+            })
+        };
+        json!({
+            "ok": true,
+            "interfaces": plan.imports.interfaces,
+            "takes_input": plan.imports.run.takes_input,
+            "tools": plan.tools.iter().map(tool).collect::<Vec<_>>(),
+        })
+    }
+
+    fn print(plan: &ComponentPlan) {
+        if plan.tools.is_empty() {
+            output::print("the component can call no tool");
+        }
+        let rows: Vec<[String; 3]> = plan.tools.iter().map(row).collect();
+        let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or_default();
+        let widths = [width(0), width(1), width(2)];
+        for (row, tool) in rows.iter().zip(&plan.tools) {
+            let cells = row.iter().zip(widths).map(|(cell, width)| format!("{cell:width$}"));
+            output::print(cells.collect::<Vec<_>>().join("  ").trim_end());
+            if let Some(problem) = &tool.problem {
+                output::print(format_args!("    {ERROR}would fail:{ERROR:#} {}", visible(problem)));
+            }
+        }
+    }
+
+    /// A tool, its effect, and what the owner's rules say.
+    fn row(plan: &CallPlan) -> [String; 3] {
+        let effect = plan.effect.map_or_else(|| "not known".to_owned(), |effect| effect.to_string());
+        let verdict = match (plan.verdict, &plan.rule) {
+            (Some(verdict), Some(rule)) => format!("{verdict} by '{}'", visible_line(rule)),
+            (Some(verdict), None) => verdict.to_string(),
+            (None, _) => "decided at the call".to_owned(),
+        };
+        [visible_line(&plan.tool).to_string(), effect, verdict]
+    }
+}

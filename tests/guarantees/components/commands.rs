@@ -1,0 +1,166 @@
+//! `belljar run guest.wasm`: the command, its plan, and the process in which a component runs.
+
+use serde_json::{Value, json};
+
+use super::support::{encoded, module, returns};
+use crate::support::{Answer, Terminal};
+
+const RUN: &str = "export run: func() -> result<string, string>;";
+
+/// A configuration with the built-in server, and rules.
+fn terminal(rules: &str) -> (Terminal, String) {
+    let terminal = Terminal::new();
+    let config = terminal.file("belljar.toml", format!("[servers.demo]\nbuiltin = \"demo\"\n{rules}"));
+    let config = config.to_str().unwrap().to_owned();
+    (terminal, config)
+}
+
+/// The packages of the built-in server.
+fn wit(terminal: &Terminal, config: &str) -> String {
+    terminal.belljar(&["wit", "demo", "--world", "--config", config]).stdout
+}
+
+/// A component that lists the projects of the built-in server, and gives what it is told of them.
+fn lister(terminal: &Terminal, config: &str) -> String {
+    let import = r#"(import "belljar:mcp-demo/tools@0.1.0" "list-projects" (func $list (param i32)))
+        (data (i32.const 16) "listed")"#;
+    let body = format!(
+        "(call $list (i32.const 2048)) (if (i32.load8_u (i32.const 2048)) (then {})) {}",
+        "(i32.store (i32.const 1024) (i32.const 1)) (i32.store (i32.const 1028) (i32.load (i32.const 2056)))
+         (i32.store (i32.const 1032) (i32.load (i32.const 2060))) (return (i32.const 1024))",
+        returns(0, "(i32.const 16)", "(i32.const 6)")
+    );
+    let file = encoded(
+        &wit(terminal, config),
+        &[],
+        &format!("import belljar:mcp-demo/tools@0.1.0; {RUN}"),
+        &module(import, &body),
+    );
+    terminal.file("lister.wasm", file).to_str().unwrap().to_owned()
+}
+
+fn run(terminal: &Terminal, config: &str, file: &str, more: &[&str]) -> Answer {
+    let mut arguments = vec!["run", file, "--config", config];
+    arguments.extend(more);
+    terminal.belljar(&arguments)
+}
+
+#[test]
+fn a_component_is_run_as_a_script_is_with_the_same_outcome() {
+    let (terminal, config) = terminal("");
+    let file = lister(&terminal, &config);
+    let answer = run(&terminal, &config, &file, &["--json"]);
+    let outcome = answer.json();
+    assert_eq!((answer.code, &outcome["value"]), (0, &json!("listed")), "{answer:#?}");
+    assert_eq!(outcome["calls"][0]["tool"], "list_projects");
+    assert_eq!(outcome["calls"][0]["effect"], "read_only");
+    assert!(outcome["usage"]["fuel"].as_u64().is_some_and(|fuel| fuel > 0) && outcome["run"].is_string());
+    // The ledger has it.
+    let name = outcome["run"].as_str().unwrap();
+    let shown = terminal.belljar(&["runs", "show", name, "--json", "--config", &config]);
+    assert!(shown.stdout.contains("list_projects"), "{shown:#?}");
+}
+
+#[test]
+fn its_plan_names_tools_effects_and_verdicts_and_runs_nothing() {
+    let (terminal, config) = terminal("");
+    let file = lister(&terminal, &config);
+    let answer = run(&terminal, &config, &file, &["--plan", "--json"]);
+    let plan = answer.json();
+    assert_eq!(answer.code, 0, "{answer:#?}");
+    assert_eq!(plan["tools"][0]["tool"], "demo.list_projects", "{plan:#}");
+    assert_eq!((&plan["tools"][0]["effect"], &plan["tools"][0]["verdict"]), (&json!("read_only"), &json!("allow")));
+    assert_eq!(plan["interfaces"][0]["import"], "belljar:mcp-demo/tools@0.1.0");
+    let shown = run(&terminal, &config, &file, &["--plan"]);
+    assert!(shown.stdout.contains("demo.list_projects  read_only  allow"), "{shown:#?}");
+    let runs = terminal.belljar(&["runs", "--json", "--config", &config]);
+    assert!(!runs.stdout.contains("list_projects"), "{runs:#?}");
+}
+
+#[test]
+fn the_owners_rules_judge_its_calls_as_those_of_a_script() {
+    let (terminal, config) = terminal("");
+    terminal.file(
+        "policy.toml",
+        "default = \"allow\"\n[[rule]]\nid = \"low\"\ntools = [\"demo.get_issue\"]\nargs.id = { min = 100 }\nthen = \"deny\"\nwhy = \"no\"\n",
+    );
+    let import = r#"(import "belljar:mcp-demo/tools@0.1.0" "get-issue" (func $get (param i64 i32)))"#;
+    // The error's kind, which is 2 for what is denied, and its message as the error of the run.
+    let body = format!(
+        "(call $get (i64.const 100) (i32.const 2048))
+         (if (i32.ne (i32.load8_u (i32.const 2056)) (i32.const 2)) (then unreachable)) {}",
+        returns(1, "(i32.load (i32.const 2060))", "(i32.load (i32.const 2064))")
+    );
+    let world = format!("import belljar:mcp-demo/tools@0.1.0; {RUN}");
+    let file = encoded(&wit(&terminal, &config), &[], &world, &module(import, &body));
+    let file = terminal.file("get.wasm", file).to_str().unwrap().to_owned();
+    let outcome = run(&terminal, &config, &file, &["--json"]).json();
+    assert_eq!((&outcome["calls"][0]["verdict"], &outcome["calls"][0]["rule"]), (&json!("deny"), &json!("low")), "{outcome:#}");
+    assert!(outcome["error"]["message"].as_str().is_some_and(|text| text.contains("low")), "{outcome:#}");
+    let plan = run(&terminal, &config, &file, &["--plan"]);
+    assert!(plan.stdout.contains("demo.get_issue  read_only  decided at the call"), "{plan:#?}");
+}
+
+#[test]
+fn what_is_missing_is_named_and_is_a_matter_of_the_configuration() {
+    let (with, config) = terminal("");
+    let file = lister(&with, &config);
+    let other = with.file("other.toml", "[servers.other]\nbuiltin = \"demo\"\n");
+    let answer = run(&with, other.to_str().unwrap(), &file, &["--json"]);
+    let error = answer.json()["error"].clone();
+    assert_eq!((answer.code, &error["kind"]), (2, &json!("config")), "{answer:#?}");
+    assert!(error["message"].as_str().unwrap().contains("belljar:mcp-demo/tools@0.1.0"), "{error:#}");
+}
+
+#[test]
+fn a_component_can_be_a_text_and_take_an_input() {
+    let (terminal, config) = terminal("");
+    let text = r#"(component
+        (core module $m
+            (memory (export "memory") 1)
+            (func (export "realloc") (param i32 i32 i32 i32) (result i32) (i32.const 4096))
+            (func (export "run") (param i32 i32) (result i32)
+                (i32.store (i32.const 0) (i32.const 0)) (i32.store (i32.const 4) (local.get 0)) (i32.store (i32.const 8) (local.get 1))
+                (i32.const 0)))
+        (core instance $i (instantiate $m))
+        (func (export "run") (param "input" string) (result (result string (error string)))
+            (canon lift (core func $i "run") (memory (core memory $i "memory")) (realloc (core func $i "realloc")))))"#;
+    let file = terminal.file("echo.wat", text).to_str().unwrap().to_owned();
+    let given = run(&terminal, &config, &file, &["--json", "--input", r#"{"n": [1, 2]}"#]).json();
+    assert_eq!(given["value"], json!({ "n": [1, 2] }), "{given:#}");
+    assert_eq!(run(&terminal, &config, &file, &["--json"]).json()["value"], json!("null"));
+    let wrong = run(&terminal, &config, &file, &["--input", "{"]);
+    assert!(wrong.code == 2 && wrong.stderr.contains("the input is not JSON"), "{wrong:#?}");
+    let recorded = run(&terminal, &config, &file, &["--record", "x.belljar"]);
+    assert!(recorded.code == 2 && recorded.stderr.contains("not recorded yet"), "{recorded:#?}");
+}
+
+#[test]
+fn options_of_components_are_refused_for_scripts() {
+    let (terminal, config) = terminal("");
+    let script = terminal.file("script.js", "return 1").to_str().unwrap().to_owned();
+    for option in [&["--plan"][..], &["--input", "1"]] {
+        let answer = run(&terminal, &config, &script, option);
+        assert!(answer.code == 2 && answer.stderr.contains("is for components"), "{answer:#?}");
+    }
+}
+
+#[test]
+fn the_process_of_a_component_has_the_walls_of_the_second_wall() {
+    let (terminal, config) = terminal("");
+    // It asks for more memory than its run may have, computes without end, and is ended each time.
+    let bare = |body: &str| encoded("", &[], RUN, &module("", body));
+    for (name, body, kind, more) in [
+        ("grows.wasm", "(loop $again (drop (memory.grow (i32.const 64))) (br $again)) unreachable", "memory", &["--memory", "16MiB"][..]),
+        ("loops.wasm", "(loop $again (br $again)) unreachable", "fuel", &["--fuel", "1000000"]),
+        ("slow.wasm", "(loop $again (br $again)) unreachable", "timeout", &["--fuel", "9000000000000", "--compute", "50ms"]),
+        ("trap.wasm", "unreachable", "exception", &[]),
+    ] {
+        let file = terminal.file(name, bare(body)).to_str().unwrap().to_owned();
+        let mut arguments = vec!["--json"];
+        arguments.extend(more);
+        let answer = run(&terminal, &config, &file, &arguments);
+        let outcome: Value = answer.json();
+        assert_eq!((answer.code, &outcome["error"]["kind"]), (1, &json!(kind)), "{name}: {answer:#?}");
+    }
+}
