@@ -63,6 +63,15 @@ pub fn bound_memory(bytes: u64) -> Result<(), ConfineError> {
     setrlimit(Resource::Data, Rlimit { current: Some(bytes), maximum: Some(bytes) }).map_err(fault)
 }
 
+/// Denies this process what a compiler does not need, before it compiles what nobody reviewed:
+/// other programs and processes, and sockets. [`before_work`] follows.
+///
+/// # Errors
+/// [`ConfineError::Seccomp`], if the system refuses it.
+pub fn before_compiling() -> Result<(), ConfineError> {
+    system_calls::deny_what_no_compiler_needs()
+}
+
 /// Leaves all threads of this process only the system calls that running scripts needs, and no
 /// further descriptors, processes and files.
 ///

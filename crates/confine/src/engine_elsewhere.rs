@@ -25,3 +25,11 @@ pub fn bound_memory(_bytes: u64) -> Result<(), ConfineError> {
 pub fn before_work() -> Result<(), ConfineError> {
     Err(ConfineError::Unsupported(std::env::consts::OS))
 }
+
+/// Says that this system has no filter.
+///
+/// # Errors
+/// Always.
+pub fn before_compiling() -> Result<(), ConfineError> {
+    Err(ConfineError::Unsupported(std::env::consts::OS))
+}

@@ -120,6 +120,38 @@ pub(crate) fn deny_sockets() -> Result<(), ConfineError> {
     apply(&compile(rules, SeccompAction::Allow, denied)?)
 }
 
+/// Denies all threads of this process what no compiler needs: other programs and processes, sockets
+/// (but for connected pairs, by which tokio wakes itself), and what reaches past files into the kernel. The short list of the engine follows
+/// when there is nothing more to compile.
+pub(crate) fn deny_what_no_compiler_needs() -> Result<(), ConfineError> {
+    let calls = [
+        libc::SYS_execve,
+        libc::SYS_execveat,
+        libc::SYS_socket,
+        libc::SYS_io_uring_setup,
+        libc::SYS_ptrace,
+        libc::SYS_process_vm_readv,
+        libc::SYS_process_vm_writev,
+        libc::SYS_pidfd_open,
+        libc::SYS_pidfd_getfd,
+        libc::SYS_kill,
+        libc::SYS_tkill,
+        libc::SYS_bpf,
+        libc::SYS_perf_event_open,
+        libc::SYS_userfaultfd,
+        libc::SYS_keyctl,
+        libc::SYS_add_key,
+        libc::SYS_request_key,
+        libc::SYS_open_by_handle_at,
+        libc::SYS_mount,
+        libc::SYS_unshare,
+        libc::SYS_setns,
+    ];
+    let rules: BTreeMap<i64, Vec<SeccompRule>> =
+        calls.into_iter().flat_map(both).map(|call| (call, Vec::new())).collect();
+    apply(&compile(rules, SeccompAction::Allow, SeccompAction::KillProcess)?)
+}
+
 /// A call, and its second number if the processor has one.
 fn both(call: libc::c_long) -> impl Iterator<Item = i64> {
     /// The bit of x32, which gives each call a second number on x86-64.

@@ -91,3 +91,76 @@ async fn the_same_component_with_the_same_answers_uses_the_same_fuel() {
     assert_eq!(value(&first), value(&second));
     assert_eq!(first.usage.fuel, second.usage.fuel);
 }
+
+/// A world whose `run` may wait, with the tools as async functions.
+fn waiting(core: &str) -> Vec<u8> {
+    super::support::in_world(
+        "import belljar:mcp-kit/tools-async@0.1.0; export run: async func() -> result<string, string>;",
+        core,
+    )
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn async_functions_can_be_called_one_at_a_time() {
+    let note = NOTE.replace("kit/tools@", "kit/tools-async@");
+    let parts = format!(r#"{note} (data (i32.const 16) "hi")"#);
+    let call = "(call $note (i32.const 16) (i32.const 2) (i32.const 0) (i64.const 0) (i32.const 2048))";
+    let body = format!("{call} {}", returns(0, "(i32.load (i32.const 2056))", "(i32.load (i32.const 2060))"));
+    let outcome = run(&waiting(&module(&parts, &body))).await;
+    assert_eq!(value(&outcome), json!("hi"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn async_functions_run_together() {
+    let parts = r#"
+        (import "belljar:mcp-kit/tools-async@0.1.0" "[async-lower]meet" (func $meet (param i32) (result i32)))
+        (import "$root" "[waitable-set-new]" (func $set (result i32)))
+        (import "$root" "[waitable-join]" (func $join (param i32 i32)))
+        (import "$root" "[waitable-set-wait]" (func $wait (param i32 i32) (result i32)))
+        (import "$root" "[subtask-drop]" (func $drop (param i32)))
+        (data (i32.const 16) "both met")
+        (func $begin (param $at i32) (param $set i32)
+            (local $status i32)
+            (local.set $status (call $meet (local.get $at)))
+            ;; The second may have returned at once.
+            (if (i32.eq (i32.and (local.get $status) (i32.const 15)) (i32.const 2)) (then (return)))
+            (global.set $open (i32.add (global.get $open) (i32.const 1)))
+            (call $join (i32.shr_u (local.get $status) (i32.const 4)) (local.get $set)))
+        (func $take (param $set i32)
+            (loop $again
+                (drop (call $wait (local.get $set) (i32.const 512)))
+                (br_if $again (i32.ne (i32.load (i32.const 516)) (i32.const 2))))
+            (call $drop (i32.load (i32.const 512)))
+            (global.set $open (i32.sub (global.get $open) (i32.const 1))))
+        (global $open (mut i32) (i32.const 0))"#;
+    let body = format!(
+        "(local $set i32) (local.set $set (call $set))
+         (call $begin (i32.const 2048) (local.get $set))
+         (call $begin (i32.const 3072) (local.get $set))
+         (loop $again (if (global.get $open) (then (call $take (local.get $set)) (br $again))))
+         (if (i32.load8_u (i32.const 2048)) (then unreachable))
+         (if (i32.load8_u (i32.const 3072)) (then unreachable)) {}",
+        returns(0, "(i32.const 16)", "(i32.const 8)")
+    );
+    let outcome = run(&waiting(&module(parts, &body))).await;
+    assert_eq!(value(&outcome), json!("both met"));
+    assert_eq!(outcome.usage.concurrent_calls, 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_flood_of_tasks_ends_at_the_limit_of_calls_at_once() {
+    let parts = r#"(import "belljar:mcp-kit/tools-async@0.1.0" "[async-lower]meet" (func $meet (param i32) (result i32)))"#;
+    let body = "(loop $again (drop (call $meet (i32.const 2048))) (br $again)) unreachable";
+    let limits = Limits { max_concurrent_calls: 1, ..Limits::default() };
+    let outcome = run_with(&waiting(&module(parts, body)), &limits).await;
+    assert_eq!(kind(&outcome), ErrorKind::Calls);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_component_that_waits_for_nothing_that_can_come_is_ended() {
+    let parts = r#"
+        (import "$root" "[waitable-set-new]" (func $set (result i32)))
+        (import "$root" "[waitable-set-wait]" (func $wait (param i32 i32) (result i32)))"#;
+    let outcome = run(&waiting(&module(parts, "(drop (call $wait (call $set) (i32.const 512))) unreachable"))).await;
+    assert_eq!(kind(&outcome), ErrorKind::Deadlock);
+}

@@ -70,7 +70,10 @@ fn what_belljar_does_not_offer_is_named_all_at_once() {
     let other = "package other:thing@1.0.0; interface api { go: func(); }";
     let old = "package belljar:mcp-kit@9.0.0; interface tools { go: func(); }";
     let world = format!("import wasi:http/types@0.2.6; import other:thing/api@1.0.0; import belljar:mcp-kit/tools@9.0.0; {RUN}");
-    let refusal = refusal(&encoded("", &[http, other, old], &world, &module("", NOTHING)));
+    // What is not used is not imported.
+    let parts = r#"(import "wasi:http/types@0.2.6" "get" (func (result i32))) (import "other:thing/api@1.0.0" "go" (func))
+        (import "belljar:mcp-kit/tools@9.0.0" "go" (func))"#;
+    let refusal = refusal(&encoded("", &[http, other, old], &world, &module(parts, NOTHING)));
     let Refusal::Imports { names, more: 0 } = &refusal else { panic!("{refusal:?}") };
     assert_eq!(names.len(), 3, "{names:?}");
     let text = refusal.to_string();
@@ -82,11 +85,16 @@ fn what_belljar_does_not_offer_is_named_all_at_once() {
 
 #[test]
 fn servers_and_tools_that_are_missing_are_named_all_at_once_before_the_run() {
-    let file = typed("import belljar:mcp-kit/tools@0.1.0;", &module("", NOTHING));
+    let parts = r#"(import "belljar:mcp-kit/tools@0.1.0" "note" (func (param i32 i32 i32 i64 i32)))
+        (import "belljar:mcp-kit/tools@0.1.0" "lie" (func (param i32)))
+        (import "belljar:mcp-kit/tools@0.1.0" "fail" (func (param i32)))"#;
+    let file = typed("import belljar:mcp-kit/tools@0.1.0;", &module(parts, NOTHING));
     let component = compiled(&file).unwrap();
     let imports = &component.imports().interfaces;
     assert_eq!(imports.len(), 1);
-    assert_eq!(imports[0].functions, ["note", "lie", "fail"]);
+    let mut functions = imports[0].functions.clone();
+    functions.sort();
+    assert_eq!(functions, ["fail", "lie", "note"]);
     let nothing = ToolSet::new();
     let refused = |tools: &ToolSet| {
         let linked = components().link(&component, &Server::all(tools.catalog()));

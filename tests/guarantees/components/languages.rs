@@ -1,10 +1,10 @@
 //! The components of `examples/components`: one job in several languages, with one value.
 
-use std::{path::PathBuf, sync::OnceLock};
+use std::{path::PathBuf, process::Command, sync::OnceLock};
 
 use serde_json::{Value, json};
 
-use crate::support::{Terminal, cargo, repository};
+use crate::support::{Answer, Terminal, cargo, repository};
 
 fn examples() -> PathBuf {
     repository().join("examples/components")
@@ -51,6 +51,41 @@ fn a_component_in_rust_does_what_a_script_does_over_two_servers() {
     let calls = outcome["calls"].as_array().unwrap();
     assert_eq!(calls[0]["server"], "tracker", "{outcome:#}");
     assert!(calls[1..].iter().all(|call| call["server"] == "archive" && call["effect"] != "read_only"), "{outcome:#}");
+}
+
+/// The command of a toolchain that is installed beside its example.
+fn toolchain(program: &str) -> Command {
+    let program = examples().join(program);
+    assert!(program.exists(), "{} is missing: scripts/test installs what the tests need", program.display());
+    Command::new(program)
+}
+
+/// What a toolchain makes of an example, in a folder of the test.
+fn built(terminal: &Terminal, build: &mut Command) -> String {
+    let file = terminal.folder.path().join("copy_urgent.wasm");
+    let answer = Answer::of(build.arg("-o").arg(&file).output().unwrap());
+    assert!(answer.code == 0 && file.exists(), "{answer:#?}");
+    file.to_str().unwrap().to_owned()
+}
+
+/// Its interpreter asks for files and sockets when it starts, which it imports.
+#[test]
+fn a_component_in_python_does_the_same() {
+    let terminal = Terminal::new();
+    let mut build = toolchain("python/.venv/bin/componentize-py");
+    build.current_dir(examples().join("python")).args(["-d", "../wit", "-w", "guest", "componentize", "app"]);
+    let outcome = run(&built(&terminal, &mut build), &[]);
+    assert_eq!(outcome["value"], expected(), "{outcome:#}");
+}
+
+#[test]
+fn a_component_in_javascript_does_the_same() {
+    let terminal = Terminal::new();
+    let mut build = toolchain("javascript/node_modules/.bin/jco");
+    build.current_dir(examples().join("javascript")).args(["componentize", "app.js", "--wit", "../wit"]);
+    build.args(["--world-name", "guest", "--backend", "quickjs", "--backend-qjs-stub-wasi"]);
+    let outcome = run(&built(&terminal, &mut build), &[]);
+    assert_eq!(outcome["value"], expected(), "{outcome:#}");
 }
 
 #[test]

@@ -27,7 +27,19 @@ pub(super) fn tools() -> ToolSet {
     let lie = lie.with_output(declared).unwrap();
     let fail = Tool::new("fail", Effect::ReadOnly);
     let fail = fail.with_input(json!({ "type": "object", "properties": {}, "additionalProperties": false })).unwrap();
+    let meet = Tool::new("meet", Effect::ReadOnly);
+    let meet = meet.with_input(json!({ "type": "object", "properties": {}, "additionalProperties": false })).unwrap();
+    // Two calls must be under way at once, or neither is answered.
+    let two = Arc::new(tokio::sync::Barrier::new(2));
+    let met = move |_| {
+        let two = two.clone();
+        async move {
+            two.wait().await;
+            Ok(json!("met"))
+        }
+    };
     ToolSet::new()
+        .with_tool("kit", meet, met)
         .with_tool("kit", noted, async |arguments| Ok(Value::Object(arguments)))
         .with_tool("kit", lie, async |_| Ok(json!({ "n": "no number" })))
         .with_tool("kit", fail, async |_| Err("it failed".to_owned()))
@@ -44,6 +56,11 @@ fn wit(tools: &ToolSet) -> String {
 /// it.
 pub(super) fn typed(imports: &str, core: &str) -> Vec<u8> {
     encoded(&wit(&tools()), &[], &format!("{imports} export run: func() -> result<string, string>;"), core)
+}
+
+/// The same in another world.
+pub(super) fn in_world(world: &str, core: &str) -> Vec<u8> {
+    encoded(&wit(&tools()), &[], world, core)
 }
 
 /// The same with foreign packages, and anything else in its world.

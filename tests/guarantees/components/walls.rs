@@ -105,7 +105,7 @@ async fn wrong_values_and_lying_sizes_are_errors_and_nothing_else() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_value_that_is_too_large_is_refused_before_it_is_copied() {
     let large = |bytes: u32| {
-        bare("", &format!("(drop (memory.grow (i32.const 3000))) {}", returns(0, "(i32.const 0)", &format!("(i32.const {bytes})"))))
+        bare("", &format!("(drop (memory.grow (i32.const 3000))) {}", returns(0, "(i32.const 65536)", &format!("(i32.const {bytes})"))))
     };
     assert_eq!(kind(&run(&large(300_000)).await), ErrorKind::Output);
     let outcome = run(&large(150 << 20)).await;

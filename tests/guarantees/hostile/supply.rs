@@ -17,9 +17,12 @@ pub(crate) fn every_package_that_is_fetched_goes_by_its_digest() {
             assert!(package.contains("\nchecksum = \""), "{lock}: {package}");
         }
     }
-    for lock in
-        ["tests/servers/package-lock.json", "benches/peers/package-lock.json", "benches/outputs/package-lock.json"]
-    {
+    for lock in [
+        "tests/servers/package-lock.json",
+        "benches/peers/package-lock.json",
+        "benches/outputs/package-lock.json",
+        "examples/components/javascript/package-lock.json",
+    ] {
         let text: Value = serde_json::from_str(&read(lock)).unwrap();
         let packages = text["packages"].as_object().unwrap();
         assert!(packages.len() > 5, "{lock}");
@@ -33,6 +36,7 @@ pub(crate) fn every_package_that_is_fetched_goes_by_its_digest() {
         "packages/python/tests/requirements.txt",
         "benches/peers/requirements.txt",
         "benches/outputs/requirements.txt",
+        "examples/components/python/requirements.txt",
     ] {
         let text = read(lock).replace("\\\n", " ");
         let packages: Vec<&str> = text.lines().filter(|line| !line.starts_with('#') && !line.is_empty()).collect();

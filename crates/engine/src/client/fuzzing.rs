@@ -82,6 +82,11 @@ async fn greeted(said: &[u8]) {
     let mut from = Receiver::from_owned_fd(from.into()).expect("a receiver");
     match connection.greet(to_worker::hello(&SandboxOptions::default()), &mut from).await {
         Ok(Greeting::Ready) => assert_eq!(said.get(..5), Some([0, 0, 0, 0, from_worker::READY].as_slice())),
+        Ok(Greeting::Imports(imports)) => {
+            // What was read can be written, and is no longer than it may be.
+            let text = serde_json::to_string(&imports).expect("JSON");
+            assert!(text.len() as u64 <= 8 * from_worker::MAX_IMPORTS);
+        }
         Ok(Greeting::Failed(reason)) => assert!(reason.len() as u64 <= from_worker::MAX_REASON),
         Err(lost) => assert!(!matches!(lost, Lost::Overdue(_)), "{lost}"),
     }

@@ -45,8 +45,8 @@ struct Ready {
 ///
 /// 1. The process is bound to its parent, and inherited files are closed.
 /// 2. It is hidden from others of the same user.
-/// 3. File access is denied (landlock), and memory is bounded. Only then the component's bytes are
-///    looked at.
+/// 3. File access is denied (landlock), and so are sockets, programs and other processes (a first
+///    filter of seccomp); memory is bounded. Only then the component's bytes are read.
 /// 4. The component is validated, and its imports are told.
 /// 5. If it is wanted, it is compiled.
 /// 6. All but a few system calls are denied to all threads (seccomp): nothing can be opened,
@@ -77,6 +77,7 @@ fn start(arguments: impl Iterator<Item = OsString>) -> Result<ExitCode, String> 
 
     belljar_confine::engine::before_threads().map_err(|fault| fault.to_string())?;
     belljar_confine::engine::bound_memory(memory::most_mapped(&options)).map_err(|fault| fault.to_string())?;
+    belljar_confine::engine::before_compiling().map_err(|fault| fault.to_string())?;
     let file = frame(&mut stdin, to_worker::COMPONENT, MAX_COMPONENT_BYTES).map_err(unread)?;
     let imports = match from_file(&file).and_then(|component| Imports::read(&component)) {
         Ok(imports) => imports,

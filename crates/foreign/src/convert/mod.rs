@@ -8,6 +8,8 @@
 
 mod arguments;
 mod result;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use arguments::json_of;
 pub(crate) use result::val_of;

@@ -1,0 +1,129 @@
+//! Values to and from JSON, with the types of a component that was built from other schemas.
+
+use belljar_catalog::{
+    ServerCatalog, namespaces,
+    wit::{Mapping, Payload},
+};
+use belljar_model::{EffectRules, ToolDefinition};
+use serde_json::{Value, json};
+use wasmtime::{
+    Engine,
+    component::{Component, Type, Val, types::ComponentItem},
+};
+
+use super::{Steps, json_of, val_of};
+
+fn mapping(schema: &Value) -> Mapping {
+    let tool = json!({ "name": "t", "inputSchema": schema, "outputSchema": schema });
+    let tool = ToolDefinition::from_json(tool).expect("a definition");
+    let names = namespaces(&["s"]).remove(0);
+    Mapping::new("mcp-s", &ServerCatalog::ready(names, vec![tool], &EffectRules::default()))
+}
+
+/// The type of a parameter, as a component has it that was built with it.
+fn ty(engine: &Engine, fields: &str) -> Type {
+    let text = format!(
+        r#"(component (import "i" (instance
+            (type $state (enum "open" "closed")) (export "state" (type $State (eq $state)))
+            (type $record (record {fields})) (export "record" (type $Record (eq $record)))
+            (export "f" (func (param "args" $Record))))))"#
+    );
+    let component = Component::new(engine, wat::parse_str(text).expect("a text")).expect("a component");
+    let import = component.component_type();
+    let import = import.get_import(engine, "i").expect("its import");
+    let ComponentItem::ComponentInstance(instance) = import.ty else { panic!("an instance") };
+    let export = instance.get_export(engine, "f").expect("its function");
+    let ComponentItem::ComponentFunc(function) = export.ty else { panic!("a function") };
+    function.params().next().expect("a parameter").1
+}
+
+fn converted(mapping: &Mapping, ty: &Type, json: &Value) -> Result<Val, String> {
+    let Payload::Form(form) = &mapping.functions()[0].result else { panic!("a form") };
+    val_of(mapping, form, ty, json, &mut Steps::new()).map_err(|misfit| misfit.to_string())
+}
+
+fn back(mapping: &Mapping, value: &Val) -> Result<Value, String> {
+    let Payload::Form(form) = &mapping.functions()[0].arguments else { panic!("a form") };
+    json_of(mapping, form, value, 1000, &mut Steps::new()).map_err(|misfit| misfit.to_string())
+}
+
+fn engine() -> Engine {
+    Engine::default()
+}
+
+#[test]
+fn what_a_mapping_describes_becomes_values_and_the_same_json_again() {
+    let engine = engine();
+    let schema = json!({ "type": "object", "required": ["id", "kind"], "properties": {
+        "id": { "type": "integer" }, "kind": { "const": "page" }, "state": { "enum": ["open", "closed"] },
+        "ratio": { "type": "number" }, "any": {}, "labels": { "type": "array", "items": { "type": "string" } },
+        "note": { "type": ["string", "null"] },
+        "by": { "type": "object", "additionalProperties": { "type": "boolean" } } } });
+    let mapping = mapping(&schema);
+    let fields = r#"(field "id" s64) (field "state" (option $State)) (field "ratio" (option f64)) (field "any" (option string))
+        (field "labels" (option (list string))) (field "note" (option (option string))) (field "by" (option (list (tuple string bool))))"#;
+    let ty = ty(&engine, fields);
+    for more in [
+        json!({}),
+        json!({ "state": "closed", "ratio": 0.5, "any": { "deep": [1, null] } }),
+        json!({ "labels": ["a", "ö"], "note": null, "by": { "x y": true } }),
+        json!({ "note": "n", "labels": [] }),
+    ] {
+        let mut json = json!({ "id": 9_007_199_254_740_993_i64, "kind": "page" });
+        json.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let value = converted(&mapping, &ty, &json).unwrap_or_else(|misfit| panic!("{json}: {misfit}"));
+        assert_eq!(back(&mapping, &value), Ok(json));
+    }
+    for (wrong, why) in [
+        (json!({ "kind": "page" }), "id: it is not there"),
+        (json!({ "id": 1.5, "kind": "page" }), "id: 1.5 is not an integer"),
+        (json!({ "id": 1, "kind": "other" }), "kind is not what is declared"),
+        (json!({ "id": 1, "kind": "page", "state": "lost" }), "state: it is a text, and should be one of the declared"),
+        (json!([]), "it is an array, and should be an object"),
+    ] {
+        let misfit = converted(&mapping, &ty, &wrong).expect_err("it does not fit");
+        assert!(misfit.contains(why), "{wrong}: {misfit}");
+    }
+}
+
+#[test]
+fn a_component_that_was_built_with_other_schemas_has_what_fits() {
+    let engine = engine();
+    let schema = json!({ "type": "object", "required": ["id"], "properties": {
+        "id": { "type": "integer" }, "added": { "type": "string" }, "changed": { "type": "boolean" } } });
+    let mapping = mapping(&schema);
+    // It does not know one member, knows another that is gone, and one has another type.
+    let older = ty(&engine, r#"(field "id" s64) (field "gone" (option string))"#);
+    let value = converted(&mapping, &older, &json!({ "id": 1, "added": "new" }));
+    let expected = Val::Record(vec![("id".into(), Val::S64(1)), ("gone".into(), Val::Option(None))]);
+    assert_eq!(value, Ok(expected.clone()));
+    assert_eq!(back(&mapping, &expected), Ok(json!({ "id": 1 })));
+    let used = Val::Record(vec![("id".into(), Val::S64(1)), ("gone".into(), some(Val::String("x".into())))]);
+    assert!(back(&mapping, &used).is_err_and(|misfit| misfit.contains("does not know gone")));
+    let other = ty(&engine, r#"(field "id" s64) (field "changed" (option string))"#);
+    let misfit = converted(&mapping, &other, &json!({ "id": 1, "changed": true }));
+    assert!(misfit.is_err_and(|misfit| misfit.contains("changed: the tool declares another type")));
+    // A required member that it has as an option, and the other way round.
+    let loose = ty(&engine, r#"(field "id" (option s64)) (field "changed" (option bool))"#);
+    let value = converted(&mapping, &loose, &json!({ "id": 1 })).expect("it fits");
+    assert_eq!(back(&mapping, &value), Ok(json!({ "id": 1 })));
+}
+
+#[test]
+fn numbers_and_texts_that_json_has_not_are_refused() {
+    let schema = json!({ "type": "object", "properties": { "n": { "type": "number" }, "any": {} } });
+    let mapping = mapping(&schema);
+    let of = |name: &str, value: Val| Val::Record(vec![(name.to_owned(), some(value))]);
+    for wrong in [f64::NAN, f64::INFINITY] {
+        assert!(back(&mapping, &of("n", Val::Float64(wrong))).is_err());
+    }
+    assert_eq!(back(&mapping, &of("n", Val::Float64(3.0))).map(|json| json.to_string()), Ok(r#"{"n":3}"#.to_owned()));
+    let deep = format!("{}1{}", "[".repeat(10_000), "]".repeat(10_000));
+    for wrong in ["{", "", &deep, &format!("\"{}\"", "x".repeat(2_000))] {
+        assert!(back(&mapping, &of("any", Val::String(wrong.to_owned()))).is_err());
+    }
+}
+
+fn some(value: Val) -> Val {
+    Val::Option(Some(Box::new(value)))
+}
