@@ -36,7 +36,8 @@ fn tools() -> ToolSet {
     let row = json!({ "type": "object", "properties": {
         "id": { "type": "integer" }, "title": { "type": "string" }, "labels": { "type": "array", "items": { "type": "string" } },
         "done": { "type": "boolean" }, "score": { "type": "number" } }, "required": ["id", "title", "labels", "done"] });
-    let rows = json!({ "type": "object", "properties": { "rows": { "type": "array", "items": row } }, "required": ["rows"] });
+    let rows =
+        json!({ "type": "object", "properties": { "rows": { "type": "array", "items": row } }, "required": ["rows"] });
     let nothing = json!({ "type": "object", "properties": {}, "additionalProperties": false });
     let note = json!({ "type": "object", "properties": { "text": { "type": "string" } }, "required": ["text"] });
     let answer: Vec<Value> = (0..ROWS)

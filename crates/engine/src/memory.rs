@@ -13,6 +13,15 @@ const BESIDE_RUN: u64 = 8 << 20;
 /// The most memory of one run. A run with limits above `live_memory` still runs, alone.
 const LARGEST_RUN: u64 = 4 << 30;
 
+/// What the process of a component needs besides its run: the compiler of a large component takes
+/// 400 MiB.
+const BESIDE_COMPONENT: u64 = 2 << 30;
+
+/// The writable bytes that the process of one component may map, to compile it and to run it.
+pub(crate) fn most_mapped_by_component(options: &SandboxOptions) -> u64 {
+    options.live_memory.as_u64().saturating_mul(2).saturating_add(BESIDE_COMPONENT)
+}
+
 /// The bytes that it may use.
 pub(crate) fn most_taken(options: &SandboxOptions) -> u64 {
     runs(options).saturating_add(beside(options))

@@ -274,9 +274,7 @@ impl People {
 }
 
 /// The two arms of what a function returns. That it has them was checked when it was linked.
-pub(crate) fn result_type(
-    ty: &ComponentFunc,
-) -> wasmtime::Result<(Option<Type>, wasmtime::component::types::Record)> {
+pub(crate) fn result_type(ty: &ComponentFunc) -> wasmtime::Result<(Option<Type>, wasmtime::component::types::Record)> {
     let other = || wasmtime::Error::msg("the function does not return a result with an error");
     let mut results = ty.results();
     let (Some(Type::Result(result)), None) = (results.next(), results.next()) else { return Err(other()) };

@@ -49,10 +49,14 @@ pub(crate) fn trapped(error: &wasmtime::Error, stopped: Stopped, limits: &Limits
             error.message = "the component's calls nest too deeply".to_owned();
             error
         }
-        Some(Trap::AsyncDeadlock) => RunError::new(ErrorKind::Deadlock, "the component waits for what can never happen"),
+        Some(Trap::AsyncDeadlock) => {
+            RunError::new(ErrorKind::Deadlock, "the component waits for what can never happen")
+        }
         Some(trap) => RunError::new(ErrorKind::Exception, format!("the component trapped: {trap}"))
             .with_hint("what it wrote to stderr before is in the logs"),
-        None => RunError::new(ErrorKind::Exception, bounded(format!("the component was stopped: {}", error.root_cause())))
-            .with_hint("what it wrote to stderr before is in the logs"),
+        None => {
+            RunError::new(ErrorKind::Exception, bounded(format!("the component was stopped: {}", error.root_cause())))
+                .with_hint("what it wrote to stderr before is in the logs")
+        }
     }
 }

@@ -44,7 +44,9 @@ pub enum Refusal {
     #[error("the component exports no function `run`")]
     NoRun,
     /// Its `run` has another form.
-    #[error("the component's `run` has another form than `func() -> result<string, string>`, with or without one string to take")]
+    #[error(
+        "the component's `run` has another form than `func() -> result<string, string>`, with or without one string to take"
+    )]
     OtherRun,
     /// It imports tools that are not there.
     #[error("the component imports what is not there: {}{}", .names.join(", "), and_more(*.more))]
@@ -68,13 +70,15 @@ impl Refusal {
         let (kind, hint) = match self {
             Self::TooLarge { .. } | Self::TooMany { .. } => (ErrorKind::Usage, "build it with less in it"),
             Self::Text(_) => (ErrorKind::Usage, "wasm-tools parse shows the same mistake"),
-            Self::Module => {
-                (ErrorKind::Usage, "wasm-tools component new makes a component of it; docs/COMPONENTS.md has an example")
-            }
+            Self::Module => (
+                ErrorKind::Usage,
+                "wasm-tools component new makes a component of it; docs/COMPONENTS.md has an example",
+            ),
             Self::Invalid(_) | Self::Compile(_) => (ErrorKind::Usage, "build it for wasm32-wasip2, without proposals"),
-            Self::Imports { .. } => {
-                (ErrorKind::Usage, "import tools by what belljar wit prints; docs/COMPONENTS.md says what there is beside")
-            }
+            Self::Imports { .. } => (
+                ErrorKind::Usage,
+                "import tools by what belljar wit prints; docs/COMPONENTS.md says what there is beside",
+            ),
             Self::NoRun | Self::OtherRun => (ErrorKind::Usage, "belljar wit --world prints a world that has it"),
             Self::Missing { .. } => (
                 ErrorKind::Config,

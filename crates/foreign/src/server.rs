@@ -122,9 +122,8 @@ struct Listed {
 impl Order {
     /// The order for a component with these imports.
     pub fn new(imports: &Imports, servers: &[Server], input: Option<String>) -> Self {
-        let is_imported = |server: &&Server| {
-            imports.interfaces.iter().any(|interface| interface.package == server.mapping.package())
-        };
+        let is_imported =
+            |server: &&Server| imports.interfaces.iter().any(|interface| interface.package == server.mapping.package());
         let listed = |server: &Server| Listed {
             name: server.name().to_owned(),
             package: server.mapping.package().to_owned(),

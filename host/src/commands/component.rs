@@ -110,7 +110,9 @@ mod here {
             return Err(Failure::usage(text, "pass data through tools instead"));
         }
         let parsed = serde_json::from_str::<serde::de::IgnoredAny>(input);
-        parsed.map_err(|error| Failure::usage(format!("the input is not JSON: {error}"), r#"as in --input '{"n": 1}'"#))?;
+        parsed.map_err(|error| {
+            Failure::usage(format!("the input is not JSON: {error}"), r#"as in --input '{"n": 1}'"#)
+        })?;
         Ok(input.to_owned())
     }
 

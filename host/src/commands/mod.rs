@@ -3,10 +3,10 @@
 pub(crate) mod approvals;
 pub(crate) mod artifacts;
 mod assume;
-mod component;
 pub(crate) mod bench;
 pub(crate) mod call;
 pub(crate) mod check;
+mod component;
 pub(crate) mod daemon;
 pub(crate) mod doctor;
 pub(crate) mod edit;

@@ -149,7 +149,8 @@ async fn async_functions_run_together() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_flood_of_tasks_ends_at_the_limit_of_calls_at_once() {
-    let parts = r#"(import "belljar:mcp-kit/tools-async@0.1.0" "[async-lower]meet" (func $meet (param i32) (result i32)))"#;
+    let parts =
+        r#"(import "belljar:mcp-kit/tools-async@0.1.0" "[async-lower]meet" (func $meet (param i32) (result i32)))"#;
     let body = "(loop $again (drop (call $meet (i32.const 2048))) (br $again)) unreachable";
     let limits = Limits { max_concurrent_calls: 1, ..Limits::default() };
     let outcome = run_with(&waiting(&module(parts, body)), &limits).await;

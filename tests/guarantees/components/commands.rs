@@ -95,7 +95,11 @@ fn the_owners_rules_judge_its_calls_as_those_of_a_script() {
     let file = encoded(&wit(&terminal, &config), &[], &world, &module(import, &body));
     let file = terminal.file("get.wasm", file).to_str().unwrap().to_owned();
     let outcome = run(&terminal, &config, &file, &["--json"]).json();
-    assert_eq!((&outcome["calls"][0]["verdict"], &outcome["calls"][0]["rule"]), (&json!("deny"), &json!("low")), "{outcome:#}");
+    assert_eq!(
+        (&outcome["calls"][0]["verdict"], &outcome["calls"][0]["rule"]),
+        (&json!("deny"), &json!("low")),
+        "{outcome:#}"
+    );
     assert!(outcome["error"]["message"].as_str().is_some_and(|text| text.contains("low")), "{outcome:#}");
     let plan = run(&terminal, &config, &file, &["--plan"]);
     assert!(plan.stdout.contains("demo.get_issue  read_only  decided at the call"), "{plan:#?}");
@@ -151,9 +155,19 @@ fn the_process_of_a_component_has_the_walls_of_the_second_wall() {
     // It asks for more memory than its run may have, computes without end, and is ended each time.
     let bare = |body: &str| encoded("", &[], RUN, &module("", body));
     for (name, body, kind, more) in [
-        ("grows.wasm", "(loop $again (drop (memory.grow (i32.const 64))) (br $again)) unreachable", "memory", &["--memory", "16MiB"][..]),
+        (
+            "grows.wasm",
+            "(loop $again (drop (memory.grow (i32.const 64))) (br $again)) unreachable",
+            "memory",
+            &["--memory", "16MiB"][..],
+        ),
         ("loops.wasm", "(loop $again (br $again)) unreachable", "fuel", &["--fuel", "1000000"]),
-        ("slow.wasm", "(loop $again (br $again)) unreachable", "timeout", &["--fuel", "9000000000000", "--compute", "50ms"]),
+        (
+            "slow.wasm",
+            "(loop $again (br $again)) unreachable",
+            "timeout",
+            &["--fuel", "9000000000000", "--compute", "50ms"],
+        ),
         ("trap.wasm", "unreachable", "exception", &[]),
     ] {
         let file = terminal.file(name, bare(body)).to_str().unwrap().to_owned();

@@ -69,7 +69,9 @@ fn what_belljar_does_not_offer_is_named_all_at_once() {
     let http = "package wasi:http@0.2.6; interface types { get: func() -> u32; }";
     let other = "package other:thing@1.0.0; interface api { go: func(); }";
     let old = "package belljar:mcp-kit@9.0.0; interface tools { go: func(); }";
-    let world = format!("import wasi:http/types@0.2.6; import other:thing/api@1.0.0; import belljar:mcp-kit/tools@9.0.0; {RUN}");
+    let world = format!(
+        "import wasi:http/types@0.2.6; import other:thing/api@1.0.0; import belljar:mcp-kit/tools@9.0.0; {RUN}"
+    );
     // What is not used is not imported.
     let parts = r#"(import "wasi:http/types@0.2.6" "get" (func (result i32))) (import "other:thing/api@1.0.0" "go" (func))
         (import "belljar:mcp-kit/tools@9.0.0" "go" (func))"#;

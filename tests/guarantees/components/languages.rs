@@ -105,9 +105,16 @@ fn the_packages_beside_the_examples_are_those_that_belljar_wit_prints() {
     arguments.extend(["--config", config.to_str().unwrap()]);
     let answer = terminal.belljar(&arguments);
     assert_eq!(answer.code, 0, "{answer:#?}");
-    for file in ["package.wit", "deps/belljar-mcp/package.wit", "deps/belljar-mcp-tracker/package.wit", "deps/belljar-mcp-archive/package.wit"] {
+    for file in [
+        "package.wit",
+        "deps/belljar-mcp/package.wit",
+        "deps/belljar-mcp-tracker/package.wit",
+        "deps/belljar-mcp-archive/package.wit",
+    ] {
         let (made, kept) = (out.join(file), examples().join("wit").join(file));
-        let read = |path: &PathBuf| std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let read = |path: &PathBuf| {
+            std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+        };
         assert_eq!(read(&made), read(&kept), "{file}");
     }
 }

@@ -56,7 +56,11 @@ async fn memory_that_grows_ends_the_run_at_its_limit() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn recursion_without_end_ends_as_a_stack() {
-    let outcome = run(&bare("(func $deep (param i64) (result i64) (i64.add (i64.const 1) (call $deep (local.get 0))))", "(drop (call $deep (i64.const 1))) unreachable")).await;
+    let outcome = run(&bare(
+        "(func $deep (param i64) (result i64) (i64.add (i64.const 1) (call $deep (local.get 0))))",
+        "(drop (call $deep (i64.const 1))) unreachable",
+    ))
+    .await;
     assert_eq!(kind(&outcome), ErrorKind::Stack);
 }
 
@@ -95,7 +99,10 @@ async fn wrong_values_and_lying_sizes_are_errors_and_nothing_else() {
         ("a text beyond its memory", returns(0, "(i32.const 16)", "(i32.const -1)")),
         ("a text outside of its memory", returns(0, "(i32.const -16)", "(i32.const 32)")),
         ("a result outside of its memory", "(i32.const -1)".to_owned()),
-        ("bytes that are not UTF-8", format!("(i32.store8 (i32.const 16) (i32.const 255)) {}", returns(0, "(i32.const 16)", "(i32.const 1)"))),
+        (
+            "bytes that are not UTF-8",
+            format!("(i32.store8 (i32.const 16) (i32.const 255)) {}", returns(0, "(i32.const 16)", "(i32.const 1)")),
+        ),
     ] {
         let outcome = run(&bare("", &body)).await;
         assert_eq!(kind(&outcome), ErrorKind::Exception, "{what}: {outcome:?}");
@@ -105,7 +112,13 @@ async fn wrong_values_and_lying_sizes_are_errors_and_nothing_else() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_value_that_is_too_large_is_refused_before_it_is_copied() {
     let large = |bytes: u32| {
-        bare("", &format!("(drop (memory.grow (i32.const 3000))) {}", returns(0, "(i32.const 65536)", &format!("(i32.const {bytes})"))))
+        bare(
+            "",
+            &format!(
+                "(drop (memory.grow (i32.const 3000))) {}",
+                returns(0, "(i32.const 65536)", &format!("(i32.const {bytes})"))
+            ),
+        )
     };
     assert_eq!(kind(&run(&large(300_000)).await), ErrorKind::Output);
     let outcome = run(&large(150 << 20)).await;

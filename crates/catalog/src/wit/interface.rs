@@ -85,7 +85,9 @@ mod tests {
         assert_eq!(kind("belljar:mcp/types@0.1.0"), Some(Ok(InterfaceKind::Types)));
         let found = "9.0.0".to_owned();
         assert_eq!(kind("belljar:mcp-github/tools@9.0.0"), Some(Err(InterfaceError::Version { found })));
-        for unknown in ["belljar:mcp/tools@0.1.0", "belljar:mcp-/tools@0.1.0", "belljar:sandbox/tools@0.1.0", "belljar:x"] {
+        for unknown in
+            ["belljar:mcp/tools@0.1.0", "belljar:mcp-/tools@0.1.0", "belljar:sandbox/tools@0.1.0", "belljar:x"]
+        {
             assert_eq!(kind(unknown), Some(Err(InterfaceError::Unknown)), "{unknown}");
         }
         assert_eq!(kind("wasi:http/types@0.2.0"), None);

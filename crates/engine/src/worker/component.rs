@@ -76,7 +76,8 @@ fn start(arguments: impl Iterator<Item = OsString>) -> Result<ExitCode, String> 
     let options = hello(&mut stdin).map_err(unread)?;
 
     belljar_confine::engine::before_threads().map_err(|fault| fault.to_string())?;
-    belljar_confine::engine::bound_memory(memory::most_mapped(&options)).map_err(|fault| fault.to_string())?;
+    belljar_confine::engine::bound_memory(memory::most_mapped_by_component(&options))
+        .map_err(|fault| fault.to_string())?;
     belljar_confine::engine::before_compiling().map_err(|fault| fault.to_string())?;
     let file = frame(&mut stdin, to_worker::COMPONENT, MAX_COMPONENT_BYTES).map_err(unread)?;
     let imports = match from_file(&file).and_then(|component| Imports::read(&component)) {

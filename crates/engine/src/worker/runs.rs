@@ -7,13 +7,7 @@ use parking_lot::Mutex;
 use tokio::{io::AsyncRead, sync::oneshot, task::JoinHandle};
 
 use super::{jar::Jar, tools::FarTools};
-use crate::protocol::{
-    frame::Header,
-    from_worker,
-    outbox::Outbox,
-    replayed,
-    to_worker,
-};
+use crate::protocol::{frame::Header, from_worker, outbox::Outbox, replayed, to_worker};
 
 /// The runs that have not ended.
 type Known = Arc<Mutex<HashMap<u64, Entry>>>;
@@ -28,11 +22,7 @@ struct Entry {
 ///
 /// # Errors
 /// The pipe fails, or a message does not follow the protocol.
-pub(super) async fn serve(
-    mut from: impl AsyncRead + Unpin,
-    jar: Arc<impl Jar>,
-    outbox: Arc<Outbox>,
-) -> io::Result<()> {
+pub(super) async fn serve(mut from: impl AsyncRead + Unpin, jar: Arc<impl Jar>, outbox: Arc<Outbox>) -> io::Result<()> {
     let known = Known::default();
     while let Some(header) = Header::read(&mut from).await? {
         if header.length > to_worker::MAX_BODY {

@@ -22,7 +22,8 @@ pub(crate) fn json_of(
     Ok(match (form, value) {
         (Form::Json, Val::String(text)) => {
             let text = JsonText::parse(text.clone(), &JsonBounds::with_bytes(max_bytes));
-            let text = text.map_err(|fault| Misfit::new(format!("the text is not JSON that can be passed: {fault}")))?;
+            let text =
+                text.map_err(|fault| Misfit::new(format!("the text is not JSON that can be passed: {fault}")))?;
             text.to_value().map_err(|fault| Misfit::new(fault.to_string()))?
         }
         (Form::Bool, Val::Bool(value)) => Value::Bool(*value),

@@ -128,10 +128,13 @@ impl Gateway {
             return Vec::new();
         }
         let all: Vec<&str> = self.toolbox.names().map(|names| names.exact()).collect();
-        let is_imported =
-            |package: &String| imports.interfaces.iter().any(|interface| interface.package == *package);
-        let imported: Vec<&str> =
-            packages(&all).iter().zip(&all).filter(|(package, _)| is_imported(package)).map(|(_, name)| *name).collect();
+        let is_imported = |package: &String| imports.interfaces.iter().any(|interface| interface.package == *package);
+        let imported: Vec<&str> = packages(&all)
+            .iter()
+            .zip(&all)
+            .filter(|(package, _)| is_imported(package))
+            .map(|(_, name)| *name)
+            .collect();
         if imported.is_empty() {
             return Vec::new();
         }
