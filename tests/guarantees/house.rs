@@ -60,6 +60,10 @@ fn no_comment_is_wider_than_a_hundred_columns() {
         // A file that is deleted and not yet committed is in the list.
         let Ok(text) = fs::read_to_string(repository().join(name)) else { continue };
         read += 1;
+        // Its lines are as long as what servers say.
+        if text.starts_with("// Made by `belljar wit`") {
+            continue;
+        }
         let is_wide = |line: &str| line.trim_start().starts_with(mark) && line.chars().count() > COLUMNS;
         let lines = (1..).zip(text.lines()).filter(|(_, line)| is_wide(line));
         wide.extend(lines.map(|(number, _)| format!("{name}:{number}")));

@@ -121,8 +121,8 @@ pub(crate) fn deny_sockets() -> Result<(), ConfineError> {
 }
 
 /// Denies all threads of this process what no compiler needs: other programs and processes, sockets
-/// (but for connected pairs, by which tokio wakes itself), and what reaches past files into the kernel. The short list of the engine follows
-/// when there is nothing more to compile.
+/// (but for connected pairs, by which tokio wakes itself), and what reaches past files into the
+/// kernel. The short list of the engine follows when there is nothing more to compile.
 pub(crate) fn deny_what_no_compiler_needs() -> Result<(), ConfineError> {
     let calls = [
         libc::SYS_execve,
