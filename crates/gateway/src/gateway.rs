@@ -268,10 +268,11 @@ impl Gateway {
             return Box::pin(self.gone_on(caller, run, cancelled)).await;
         }
         let (told, follower) = (self.toolbox.told(), self.follower.clone());
-        let log = match RunLog::begin(told, self.origin, &self.asker, Some(&source), self.level, follower).await {
-            Ok(log) => log,
-            Err(error) => return Outcome::refused(error),
-        };
+        let log =
+            match RunLog::begin(told, self.origin, &self.asker, Some(source.as_bytes()), self.level, follower).await {
+                Ok(log) => log,
+                Err(error) => return Outcome::refused(error),
+            };
         let artifacts = self.artifacts().is_some() && hosted.is_none();
         let grant = Grant::new(self.toolbox.clone(), &source, limits.timeout, caller, log.clone())
             .with_ceiling(self.ceiling)

@@ -95,7 +95,7 @@ impl RunLog {
         told: &Arc<Told>,
         origin: &'static str,
         asker: &Asker,
-        source: Option<&str>,
+        source: Option<&[u8]>,
         level: Option<LedgerLevel>,
         follower: Option<Follower>,
     ) -> Result<Arc<Self>, RunError> {
@@ -110,7 +110,7 @@ impl RunLog {
             origin,
             asker: asker.clone(),
             source_bytes: source.map(|source| source.len() as u64),
-            source: source.and_then(|source| kept.as_ref()?.0.ledger.digest(source.as_bytes())),
+            source: source.and_then(|source| kept.as_ref()?.0.ledger.digest(source)),
         };
         if let Some((RunLedger { ledger, required, .. }, _)) = &kept {
             let entry = Entry::Begin(start.clone());

@@ -157,9 +157,10 @@ impl Gateway {
         let mut mentioned: Vec<&str> = found.iter().map(|target| target.function.path.server()).collect();
         mentioned.dedup();
         let mentioned = mentioned.join(" ");
-        // The ledger keeps the digest of what was run.
-        let source = String::from_utf8_lossy(&job.file);
-        let log = match RunLog::begin(told, self.origin, &self.asker, Some(&source), self.level, follower).await {
+        // The ledger keeps the digest and the size of what was run.
+        let log = match RunLog::begin(told, self.origin, &self.asker, Some(job.file.as_slice()), self.level, follower)
+            .await
+        {
             Ok(log) => log,
             Err(error) => return Outcome::refused(error),
         };
