@@ -64,12 +64,12 @@ pub fn bound_memory(bytes: u64) -> Result<(), ConfineError> {
 }
 
 /// Denies this process what a compiler does not need, before it compiles what nobody reviewed:
-/// other programs and processes, and sockets. [`before_work`] follows.
+/// other programs and processes, sockets, and attributes of files. [`before_work`] follows.
 ///
 /// # Errors
 /// [`ConfineError::Seccomp`], if the system refuses it.
 pub fn before_compiling() -> Result<(), ConfineError> {
-    system_calls::deny_what_no_compiler_needs()
+    system_calls::compiling::deny_what_no_compiler_needs()
 }
 
 /// Leaves all threads of this process only the system calls that running scripts needs, and no

@@ -1,6 +1,8 @@
 //! The allowed system calls: for the engine those that running scripts needs (wasmtime's memory,
 //! tokio's waiting, the pipe to the gateway), for a child without network all but those that make
-//! sockets.
+//! sockets. What is denied while a component is compiled is in `compiling.rs`.
+
+pub(crate) mod compiling;
 
 use std::collections::BTreeMap;
 
@@ -108,48 +110,18 @@ pub(crate) fn deny_sockets() -> Result<(), ConfineError> {
     for call in both(libc::SYS_socket).chain(both(libc::SYS_io_uring_setup)) {
         rules.insert(call, Vec::new());
     }
-    /// The kind of a socket, without the flags that may be with it.
-    const KIND: u64 = 0xf;
-    let kinds = [libc::SOCK_DGRAM, libc::SOCK_RAW, libc::SOCK_RDM];
-    for call in both(libc::SYS_socketpair) {
-        let of_kind =
-            |kind: &i32| rule(vec![argument(1, SeccompCmpOp::MaskedEq(KIND), u64::from(kind.unsigned_abs()))?]);
-        rules.insert(call, kinds.iter().map(of_kind).collect::<Result<_, _>>()?);
-    }
+    let pairs = connectable_pairs()?;
+    rules.extend(both(libc::SYS_socketpair).map(|call| (call, pairs.clone())));
     let denied = SeccompAction::Errno(libc::EACCES.unsigned_abs());
     apply(&compile(rules, SeccompAction::Allow, denied)?)
 }
 
-/// Denies all threads of this process what no compiler needs: other programs and processes, sockets
-/// (but for connected pairs, by which tokio wakes itself), and what reaches past files into the
-/// kernel. The short list of the engine follows when there is nothing more to compile.
-pub(crate) fn deny_what_no_compiler_needs() -> Result<(), ConfineError> {
-    let calls = [
-        libc::SYS_execve,
-        libc::SYS_execveat,
-        libc::SYS_socket,
-        libc::SYS_io_uring_setup,
-        libc::SYS_ptrace,
-        libc::SYS_process_vm_readv,
-        libc::SYS_process_vm_writev,
-        libc::SYS_pidfd_open,
-        libc::SYS_pidfd_getfd,
-        libc::SYS_kill,
-        libc::SYS_tkill,
-        libc::SYS_bpf,
-        libc::SYS_perf_event_open,
-        libc::SYS_userfaultfd,
-        libc::SYS_keyctl,
-        libc::SYS_add_key,
-        libc::SYS_request_key,
-        libc::SYS_open_by_handle_at,
-        libc::SYS_mount,
-        libc::SYS_unshare,
-        libc::SYS_setns,
-    ];
-    let rules: BTreeMap<i64, Vec<SeccompRule>> =
-        calls.into_iter().flat_map(both).map(|call| (call, Vec::new())).collect();
-    apply(&compile(rules, SeccompAction::Allow, SeccompAction::KillProcess)?)
+/// Connected pairs of the kinds that can be connected again, elsewhere.
+fn connectable_pairs() -> Result<Vec<SeccompRule>, ConfineError> {
+    /// The kind of a socket, without the flags that may be with it.
+    const KIND: u64 = 0xf;
+    let of_kind = |kind: i32| rule(vec![argument(1, SeccompCmpOp::MaskedEq(KIND), u64::from(kind.unsigned_abs()))?]);
+    [libc::SOCK_DGRAM, libc::SOCK_RAW, libc::SOCK_RDM].into_iter().map(of_kind).collect()
 }
 
 /// A call, and its second number if the processor has one.

@@ -31,6 +31,11 @@ mod by_number {
 
     /// The call's result, or the signal that ends the process.
     pub(super) fn call(walls: &str, number: u64) -> Result<i64, Signal> {
+        call_with(walls, number, [0; 2])
+    }
+
+    /// The same with these first arguments.
+    pub(super) fn call_with(walls: &str, number: u64, [rdi, rsi]: [u64; 2]) -> Result<i64, Signal> {
         let mut process = Command::new(env!("CARGO_BIN_EXE_belljar-testkit-confined"));
         let mut process =
             process.arg(format!("{walls}:traced")).stdout(Stdio::null()).spawn().expect("the process starts");
@@ -41,8 +46,7 @@ mod by_number {
         ptrace::syscall(pid, None).unwrap();
         assert_eq!(waitpid(pid, None), Ok(WaitStatus::PtraceSyscall(pid)));
         let registers = ptrace::getregs(pid).unwrap();
-        let wanted =
-            libc::user_regs_struct { orig_rax: number, rdi: 0, rsi: 0, rdx: 0, r10: 0, r8: 0, r9: 0, ..registers };
+        let wanted = libc::user_regs_struct { orig_rax: number, rdi, rsi, rdx: 0, r10: 0, r8: 0, r9: 0, ..registers };
         ptrace::setregs(pid, wanted).unwrap();
         ptrace::syscall(pid, None).unwrap();
         assert_eq!(waitpid(pid, None), Ok(WaitStatus::PtraceSyscall(pid)));
@@ -195,4 +199,140 @@ fn no_system_call_of_x32_leads_around_the_filter() {
         assert_eq!(by_number::call("all", number), Err(nix::sys::signal::Signal::SIGSYS), "{number:#x}");
     }
     assert!(by_number::call("none", libc::SYS_getpid.cast_unsigned() | X32).is_ok());
+}
+
+#[test]
+fn while_it_compiles_a_process_has_memory_and_threads() {
+    for name in ["compute", "thread", "pipe", "executable-memory", "memory-file", "raise-limit"] {
+        let output = attempt("compiling", name);
+        assert!(output.status.success(), "{name}: {:?} {}", output.status, said(&output));
+    }
+}
+
+#[test]
+fn while_it_compiles_a_process_has_no_files_programs_sockets_or_other_processes() {
+    for name in ["read-file", "write-file", "list-folder"] {
+        let output = attempt("compiling", name);
+        assert_eq!(output.status.code(), Some(1), "{name}: {:?} {}", output.status, said(&output));
+        assert!(said(&output).contains("Permission denied"), "{name}: {}", said(&output));
+    }
+    for name in [
+        "exec",
+        "tcp",
+        "udp",
+        "unix-socket",
+        "abstract-socket",
+        "trace-parent",
+        "signal-parent",
+        "read-parent",
+        "unshare",
+        "take-descriptor",
+        "dumpable",
+    ] {
+        let output = attempt("compiling", name);
+        assert!(said(&output).starts_with("confined"), "{name}: {}", said(&output));
+        assert_eq!(output.status.signal(), Some(SIGSYS), "{name}: {:?} {}", output.status, said(&output));
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn while_it_compiles_every_kind_of_denied_call_ends_the_process() {
+    /// `fchmodat2`, `setxattrat`, `removexattrat` and `file_setattr`.
+    const NEW: [libc::c_long; 4] = [452, 463, 466, 469];
+    let denied = [
+        // Processes.
+        libc::SYS_fork,
+        libc::SYS_vfork,
+        libc::SYS_clone,
+        libc::SYS_execve,
+        libc::SYS_execveat,
+        // Attributes of files.
+        libc::SYS_chmod,
+        libc::SYS_fchmod,
+        libc::SYS_fchmodat,
+        libc::SYS_chown,
+        libc::SYS_lchown,
+        libc::SYS_fchown,
+        libc::SYS_fchownat,
+        libc::SYS_setxattr,
+        libc::SYS_lsetxattr,
+        libc::SYS_fsetxattr,
+        libc::SYS_removexattr,
+        libc::SYS_lremovexattr,
+        libc::SYS_fremovexattr,
+        libc::SYS_utime,
+        libc::SYS_utimes,
+        libc::SYS_futimesat,
+        libc::SYS_utimensat,
+        libc::SYS_truncate,
+        // Signals. The process 0 is not the own one to `tgkill`.
+        libc::SYS_kill,
+        libc::SYS_tkill,
+        libc::SYS_tgkill,
+        libc::SYS_rt_sigqueueinfo,
+        libc::SYS_rt_tgsigqueueinfo,
+        libc::SYS_pidfd_send_signal,
+        // Other ways to other processes.
+        libc::SYS_setpriority,
+        libc::SYS_sched_setaffinity,
+        libc::SYS_shmget,
+        libc::SYS_msgget,
+        libc::SYS_mq_open,
+        libc::SYS_process_madvise,
+        // The kernel.
+        libc::SYS_socket,
+        libc::SYS_io_uring_setup,
+        libc::SYS_bpf,
+        libc::SYS_keyctl,
+    ];
+    for number in denied.into_iter().chain(NEW) {
+        let number = number.cast_unsigned();
+        assert_eq!(by_number::call("compiling", number), Err(nix::sys::signal::Signal::SIGSYS), "{number}");
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn while_it_compiles_a_process_may_change_itself_and_no_other() {
+    let call = |number: libc::c_long, arguments| by_number::call_with("compiling", number.cast_unsigned(), arguments);
+    let own = |number| call(number, [0; 2]);
+    let killed = Err(nix::sys::signal::Signal::SIGSYS);
+    let parent = u64::from(std::process::id());
+    assert_eq!(own(libc::SYS_prlimit64), Ok(0));
+    assert_eq!(call(libc::SYS_prlimit64, [parent, 0]), killed);
+    assert_eq!(call(libc::SYS_tgkill, [parent, parent]), killed);
+    // The C library then makes threads by `clone`.
+    assert_eq!(own(libc::SYS_clone3), Ok(i64::from(-libc::ENOSYS)));
+    let process = u64::from((libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD).unsigned_abs());
+    assert_eq!(call(libc::SYS_clone, [process, 0]), killed);
+    // A thread needs more flags than this one, and the kernel says so.
+    let thread = u64::from(libc::CLONE_THREAD.unsigned_abs());
+    assert_eq!(call(libc::SYS_clone, [thread, 0]), Ok(i64::from(-libc::EINVAL)));
+    // It stays bound to its parent, and hidden.
+    for option in [libc::PR_SET_PDEATHSIG, libc::PR_SET_DUMPABLE] {
+        assert_eq!(call(libc::SYS_prctl, [u64::from(option.unsigned_abs()), 0]), killed);
+    }
+    // `F_SETOWN`, `F_SETSIG`, `F_SETOWN_EX`, and what is the same for sockets.
+    for command in [8, 10, 15] {
+        assert_eq!(call(libc::SYS_fcntl, [0, command]), killed, "{command}");
+    }
+    for command in [0x8901, 0x8902] {
+        assert_eq!(call(libc::SYS_ioctl, [0, command]), killed, "{command:#x}");
+    }
+    // Pairs of datagram sockets could be connected elsewhere.
+    let of_kind = |kind: i32| [u64::from(libc::AF_UNIX.unsigned_abs()), u64::from(kind.unsigned_abs())];
+    assert_eq!(call(libc::SYS_socketpair, of_kind(libc::SOCK_DGRAM)), killed);
+    assert_eq!(call(libc::SYS_socketpair, of_kind(libc::SOCK_STREAM)), Ok(i64::from(-libc::EFAULT)));
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn while_it_compiles_no_second_number_of_x32_makes_a_denied_call() {
+    const X32: u64 = 0x4000_0000;
+    let doubled = [libc::SYS_fork, libc::SYS_clone, libc::SYS_kill, libc::SYS_chmod, libc::SYS_socket];
+    // And those that x32 has alone, such as its `execve` (520) and `ptrace` (521).
+    for number in doubled.map(|number| number.cast_unsigned() | X32).into_iter().chain((512..=547).map(|at| at | X32)) {
+        assert_eq!(by_number::call("compiling", number), Err(nix::sys::signal::Signal::SIGSYS), "{number:#x}");
+    }
 }

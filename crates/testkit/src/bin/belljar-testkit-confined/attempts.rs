@@ -81,8 +81,8 @@ const ATTEMPTS: &[(&str, Attempt)] = &[
 /// can make any system call in its place, by number, without a function for it here.
 const TRACED: (&str, Attempt) = ("traced", || Ok(raise(Signal::SIGSTOP)?));
 
-/// Runs `WALLS:ATTEMPT`, where the walls are `none`, `landlock` or `all`; `list` lists the attempts
-/// that are complete by themselves.
+/// Runs `WALLS:ATTEMPT`, where the walls are `none`, `landlock`, `compiling` (those of a component's
+/// process while it compiles) or `all`; `list` lists the attempts that are complete by themselves.
 pub(crate) fn run(argument: &str) -> ExitCode {
     if argument == "list" {
         let names: Vec<_> = ATTEMPTS.iter().map(|(name, _)| *name).collect();
@@ -100,6 +100,7 @@ pub(crate) fn run(argument: &str) -> ExitCode {
     let confined = match walls {
         "none" => Ok(()),
         "landlock" => belljar_confine::engine::before_threads(),
+        "compiling" => compiling(),
         "all" => all(),
         _ => return ExitCode::from(2),
     };
@@ -136,6 +137,12 @@ fn compute() -> io::Result<()> {
         blocks.iter().map(|block| std::hash::BuildHasher::hash_one(&state, block)).fold(0, u64::wrapping_add);
     drop(blocks);
     if begun.elapsed().is_zero() && sum == 0 { Err(io::Error::other("no time has passed")) } else { Ok(()) }
+}
+
+fn compiling() -> Result<(), ConfineError> {
+    belljar_confine::engine::before_threads()?;
+    belljar_confine::engine::bound_memory(MEMORY as u64)?;
+    belljar_confine::engine::before_compiling()
 }
 
 fn all() -> Result<(), ConfineError> {
