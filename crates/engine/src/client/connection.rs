@@ -310,6 +310,11 @@ impl Connection {
                     overdue.set(sleep(GRACE));
                 }
                 () = &mut overdue => {
+                    // The time in which it only waited for people does not count.
+                    if let Some(left) = run.left_of(patience).filter(|_| !is_cancelled) {
+                        overdue.set(sleep(left));
+                        continue;
+                    }
                     self.condemn(Lost::Overdue(GRACE));
                     break ended.await.unwrap_or_else(|_| Err(closed()));
                 }

@@ -5,13 +5,14 @@
 //! made from here.
 
 mod answers;
+mod resting;
 
 use std::{
     collections::BTreeMap,
     panic::AssertUnwindSafe,
     sync::Arc,
     task::{Context, Poll, Waker},
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use belljar_model::{ByteSize, CallRecord, JsonText, Limits, Outcome, Recorded};
@@ -22,6 +23,8 @@ use belljar_sandbox::{
 use futures::FutureExt as _;
 use parking_lot::Mutex;
 use tokio::{sync::oneshot, task::JoinSet};
+
+use resting::Resting;
 
 use super::{
     allowance::Allowance,
@@ -44,6 +47,7 @@ pub(crate) struct Run {
     number: u64,
     terms: Terms,
     outbox: Arc<Outbox>,
+    resting: Resting,
     state: Mutex<RunState>,
 }
 
@@ -125,7 +129,8 @@ impl Run {
             tasks: JoinSet::new(),
             ending: Some(ending),
         };
-        (Arc::new(Self { number, terms, outbox, state: Mutex::new(state) }), ended)
+        let run = Self { number, terms, outbox, resting: Resting::new(), state: Mutex::new(state) };
+        (Arc::new(run), ended)
     }
 
     pub(crate) fn number(&self) -> u64 {
@@ -138,6 +143,12 @@ impl Run {
 
     pub(crate) fn max_recording(&self) -> Option<ByteSize> {
         self.terms.max_recording
+    }
+
+    /// After how long it may be overdue, if it may take `time` without waiting for people. `None` if
+    /// it is.
+    pub(crate) fn left_of(&self, time: Duration) -> Option<Duration> {
+        self.resting.left_of(time)
     }
 
     /// Handles a frame of the run that is not its end.
@@ -244,12 +255,16 @@ impl Run {
             state.held += held;
             let open = OpenCall { tool: tool.clone(), begun: Instant::now(), is_answered: false, held };
             state.open.insert(number, open);
+            self.resting.open();
             tool
         };
         let answers = self.terms.namespaces.get(call.namespace as usize).copied().unwrap_or_default();
         self.terms.keeper.hold_arguments(call.arguments.len() as u64);
-        let (outbox, of_run) = (self.outbox.clone(), self.number);
-        let parked = move |is_parked| outbox.send(to_worker::parked(of_run, number, is_parked));
+        let (outbox, of_run, resting) = (self.outbox.clone(), self.number, self.resting.clone());
+        let parked = move |is_parked| {
+            resting.park(is_parked);
+            outbox.send(to_worker::parked(of_run, number, is_parked));
+        };
         if call.arguments.len() > AT_ONCE_BYTES {
             let run = self.clone();
             let announced = self.terms.tools.announce(number, &tool);
