@@ -170,6 +170,12 @@ impl Grant {
         }
     }
 
+    /// Whether it may call any tool of the server at a position of the toolbox.
+    fn has_granted(&self, server: usize) -> bool {
+        let is_there = |path: &ToolPath| self.toolbox.position_of(path.server()) == Some(server);
+        self.only.as_ref().is_none_or(|only| only.iter().any(is_there))
+    }
+
     /// The same for a run that began with these servers.
     pub(crate) fn with_servers<'n>(self, names: impl Iterator<Item = &'n str>) -> Self {
         let servers = names.map(|name| self.toolbox.position_of(name)).collect();
@@ -544,6 +550,10 @@ impl Tools for Grant {
             let Some(namespace) = known else {
                 return Err(Unavailable { reason: "the server is not configured any more".to_owned() });
             };
+            // Before anything is started: whoever asks may not be the component that was read.
+            if !self.has_granted(namespace) {
+                return Err(Unavailable { reason: "the run has no tool of this server".to_owned() });
+            }
             let server = match &self.planned {
                 Some(_) => self.toolbox.known_already(namespace).await.map(Ok),
                 None => self.toolbox.server(namespace).await,
@@ -562,7 +572,9 @@ impl Tools for Grant {
                 let granted = GrantedTool { path: tool.path().clone(), effect: tool.effect() };
                 tool.names().bound().map(str::to_owned).map(move |name| (name, granted.clone())).collect::<Vec<_>>()
             });
-            let locks = if self.toolbox.sharing(namespace) == Sharing::Free { &[][..] } else { &[ACQUIRE, RELEASE] };
+            // A run with tools of its own names no locks: it gets them from the text of its order.
+            let has_none = self.only.is_some() || self.toolbox.sharing(namespace) == Sharing::Free;
+            let locks = if has_none { &[][..] } else { &[ACQUIRE, RELEASE] };
             let locks = locks.iter().map(|name| {
                 let path = ToolPath::new(server.name(), *name);
                 ((*name).to_owned(), GrantedTool { path, effect: Effect::ReadOnly })

@@ -85,7 +85,7 @@ mod here {
         progress.end().await;
         let shown = to_raw_value(&outcome).map_err(|error| Failure::internal(error.to_string()));
         let code = shown.and_then(|shown| show(&shown, arguments.json));
-        setup.toolbox.shutdown().await;
+        futures::join!(setup.toolbox.shutdown(), setup.told.close());
         code
     }
 

@@ -54,7 +54,7 @@ impl Gateway {
         job: &ComponentJob,
         asked: &LimitsPatch,
         caller: Caller,
-        cancelled: BoxFuture<'_, ()>,
+        mut cancelled: BoxFuture<'_, ()>,
     ) -> Outcome {
         let limits = match asked.within(&self.limits) {
             Ok(limits) => limits,
@@ -63,7 +63,14 @@ impl Gateway {
                 return Outcome::refused(RunError::new(ErrorKind::Usage, fault.to_string()).with_hint(hint));
             }
         };
-        let mut outcome = match self.component_read(job, &limits).await {
+        let read = tokio::select! {
+            read = self.component_read(job, &limits) => read,
+            () = &mut cancelled => {
+                let text = "the run was cancelled before the component was compiled";
+                Err(RunError::new(ErrorKind::Cancelled, text))
+            }
+        };
+        let mut outcome = match read {
             Ok((process, servers)) => {
                 let run = ComponentRun { job, process, servers, limits, asked };
                 Box::pin(self.component_run(run, caller, cancelled)).await
