@@ -67,6 +67,18 @@ struct Open {
     is_made: bool,
 }
 
+/// A call that is closed when it ends, and when the component gives it up.
+struct Closing<'a> {
+    calls: &'a Calls,
+    number: u64,
+}
+
+impl Drop for Closing<'_> {
+    fn drop(&mut self) {
+        self.calls.close(self.number);
+    }
+}
+
 /// How many calls wait for people.
 #[derive(Default)]
 pub(crate) struct People {
@@ -98,12 +110,13 @@ impl Calls {
         let handle = self.handles.get(function).ok_or_else(|| wasmtime::Error::msg("no such function"))?;
         let (ok, error) = result_type(ty)?;
         let number = self.begin(handle)?;
+        let open = Closing { calls: self, number };
         let answer = match self.arguments(handle, params) {
             Ok(arguments) => self.made(number, handle, arguments).await,
             Err(misfit) => Err(Failure::new(Kind::Refused, format!("the call was not made: {misfit}"))),
         };
         let value = answer.and_then(|raw| self.converted(handle, ok.as_ref(), &raw));
-        self.close(number);
+        drop(open);
         Ok(Val::Result(match value {
             Ok(value) => Ok(value.map(Box::new)),
             Err(failure) => Err(Some(Box::new(failure.val(&error)))),
@@ -217,7 +230,7 @@ impl Calls {
         })
     }
 
-    /// The component is about to have the answer.
+    /// The component is about to have the answer, or does not want it any more.
     fn close(&self, number: u64) {
         let mut state = self.state.lock();
         let Some(open) = state.open.remove(&number) else { return };

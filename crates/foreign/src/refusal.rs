@@ -86,7 +86,7 @@ impl Refusal {
             ),
             Self::Link(_) => (ErrorKind::Usage, "build it anew with what belljar wit prints now"),
         };
-        RunError::new(kind, self.to_string()).with_hint(hint)
+        RunError::new(kind, crate::tool_error::bounded(self.to_string())).with_hint(hint)
     }
 }
 

@@ -163,11 +163,9 @@ async fn handles(linked: &Linked, tools: &dyn Tools) -> Result<Vec<Handle>, RunE
                 directory
             }
         };
-        let names = bound.server.catalog.tools().get(bound.function).map(|tool| tool.names().bound());
-        let names: Vec<&str> = names.into_iter().flatten().collect();
-        let is_called = |name: &str| names.contains(&name);
-        // Of two entries with one name, the first counts.
-        let tool = directory.properties().find(|(name, tool)| is_called(name) && !tool.path.is_lock());
+        // Only the tool's own name: today its alias may be that of another tool.
+        let is_it = |name: &str| name == bound.path.tool();
+        let tool = directory.properties().find(|(name, tool)| is_it(name) && !tool.path.is_lock());
         let answers = namespaces.get(at).map_or(AnswerStyle::ToolResult, |namespace| namespace.answers);
         let (mapping, function) = (bound.server.mapping.clone(), bound.function);
         handles.push(Handle { tool: tool.ok_or_else(gone)?.1.clone(), answers, mapping, function });

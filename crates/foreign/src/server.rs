@@ -83,7 +83,12 @@ pub fn targets<'s>(imports: &'s Imports, servers: &'s [Server]) -> Result<Vec<Ta
         for name in &interface.functions {
             let functions = server.mapping.functions();
             let Some(function_at) = functions.iter().position(|function| function.name == *name) else {
-                let near = nearest(name, functions.iter().map(|function| function.name.as_str()));
+                // What is not named in the end needs no hint.
+                let near = if missing.len() < MAX_NAMED {
+                    nearest(name, functions.iter().map(|function| function.name.as_str()))
+                } else {
+                    None
+                };
                 let near = near.map(|near| format!("; did you mean {near}?")).unwrap_or_default();
                 let (name, import, server) = (shown(name), shown(&interface.import), server.name());
                 missing.push(format!(
@@ -92,6 +97,10 @@ pub fn targets<'s>(imports: &'s Imports, servers: &'s [Server]) -> Result<Vec<Ta
                 continue;
             };
             let Some(function) = functions.get(function_at) else { continue };
+            if server.catalog.tools().get(function_at).is_some_and(|tool| tool.path().is_lock()) {
+                missing.push(format!("{} of {} (it is belljar's own)", shown(name), shown(&interface.import)));
+                continue;
+            }
             let is_async = interface.is_async;
             targets.push(Target { server, function, import: &interface.import, function_at, is_async });
         }

@@ -5,10 +5,7 @@ use belljar_model::{JsonBounds, JsonText};
 use serde_json::{Map, Number, Value};
 use wasmtime::component::Val;
 
-use super::{Misfit, Steps};
-
-/// The largest integer that every reader of JSON keeps.
-const SAFE: f64 = 9_007_199_254_740_992.0;
+use super::{Misfit, SAFE, Steps};
 
 /// The JSON of a value. Types do not contain themselves, so the depth is that of the form.
 pub(crate) fn json_of(
@@ -21,6 +18,7 @@ pub(crate) fn json_of(
     steps.take()?;
     Ok(match (form, value) {
         (Form::Json, Val::String(text)) => {
+            steps.copy(text)?;
             let text = JsonText::parse(text.clone(), &JsonBounds::with_bytes(max_bytes));
             let text =
                 text.map_err(|fault| Misfit::new(format!("the text is not JSON that can be passed: {fault}")))?;
@@ -29,7 +27,10 @@ pub(crate) fn json_of(
         (Form::Bool, Val::Bool(value)) => Value::Bool(*value),
         (Form::Integer, Val::S64(value)) => Value::from(*value),
         (Form::Number, Val::Float64(value)) => number(*value)?,
-        (Form::Text, Val::String(text)) => Value::String(text.clone()),
+        (Form::Text, Val::String(text)) => {
+            steps.copy(text)?;
+            Value::String(text.clone())
+        }
         (Form::Option(_), Val::Option(None)) => Value::Null,
         (Form::Option(inner), Val::Option(Some(value))) => json_of(mapping, inner, value, max_bytes, steps)?,
         (Form::List(item), Val::List(values)) => {
@@ -41,7 +42,11 @@ pub(crate) fn json_of(
             for pair in pairs {
                 let Val::Tuple(pair) = pair else { return Err(other()) };
                 let [Val::String(key), value] = &pair[..] else { return Err(other()) };
-                members.insert(key.clone(), json_of(mapping, form, value, max_bytes, steps)?);
+                steps.copy(key)?;
+                let value = json_of(mapping, form, value, max_bytes, steps)?;
+                if members.insert(key.clone(), value).is_some() {
+                    return Err(Misfit::new(format!("the key {key:.100} is there twice")));
+                }
             }
             Value::Object(members)
         }
@@ -79,9 +84,23 @@ fn object(
     max_bytes: usize,
     steps: &mut Steps,
 ) -> Result<Value, Misfit> {
+    for (key, value) in &record.fixed {
+        steps.copy(key)?;
+        steps.take()?;
+        value.as_str().map_or(Ok(()), |text| steps.copy(text))?;
+    }
     let mut members: Map<String, Value> = record.fixed.iter().cloned().collect();
-    for (name, value) in values {
-        let Some(field) = record.fields.iter().find(|field| field.name == *name) else {
+    for (at, (name, value)) in values.iter().enumerate() {
+        steps.take()?;
+        // As a rule the component was built with these fields.
+        let field = match record.fields.get(at).filter(|field| field.name == *name) {
+            Some(field) => Some(field),
+            None => {
+                steps.take_many(record.fields.len())?;
+                record.fields.iter().find(|field| field.name == *name)
+            }
+        };
+        let Some(field) = field else {
             match value {
                 Val::Option(None) => continue,
                 _ => return Err(gone(name)),

@@ -14,9 +14,14 @@ mod tests;
 pub(crate) use arguments::json_of;
 pub(crate) use result::val_of;
 
-/// Steps that the conversion of one value may take: a value of a million members needs as many, and
-/// types of a server that ask for more tries than that are not worth them.
-const MAX_STEPS: u64 = 8_000_000;
+/// Steps that the conversion of one value may take. A value of a million members needs as many, and
+/// each member that is not there takes one, too; types of a server that ask for more are not worth
+/// it. A step makes some hundred bytes at most.
+const MAX_STEPS: u64 = 4_000_000;
+/// The largest integer that every reader of JSON keeps.
+const SAFE: f64 = 9_007_199_254_740_992.0;
+/// Bytes of a text that are copied in one step.
+const STEP_BYTES: usize = 64;
 
 /// Why a value cannot be converted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -44,10 +49,25 @@ impl Steps {
     }
 
     fn take(&mut self) -> Result<(), Misfit> {
-        self.0 = self.0.checked_sub(1).ok_or_else(|| {
-            Misfit::new(format!("to find out which of its types the value has takes more than {MAX_STEPS} steps"))
-        })?;
-        Ok(())
+        self.take_many(1)
+    }
+
+    /// The steps of copying a text.
+    fn copy(&mut self, text: &str) -> Result<(), Misfit> {
+        self.take_many(text.len() / STEP_BYTES)
+    }
+
+    fn take_many(&mut self, steps: usize) -> Result<(), Misfit> {
+        match self.0.checked_sub(steps as u64) {
+            Some(left) => {
+                self.0 = left;
+                Ok(())
+            }
+            None => {
+                self.0 = 0;
+                Err(Misfit::new(format!("to convert the value takes more than {MAX_STEPS} steps")))
+            }
+        }
     }
 
     fn is_over(&self) -> bool {

@@ -17,15 +17,23 @@ pub(crate) fn val_of(
 ) -> Result<Val, Misfit> {
     steps.take()?;
     Ok(match (form, ty, json) {
-        (Form::Json, Type::String, json) => Val::String(json.to_string()),
+        (Form::Json, Type::String, json) => {
+            let text = json.to_string();
+            steps.copy(&text)?;
+            Val::String(text)
+        }
         (Form::Bool, Type::Bool, Value::Bool(value)) => Val::Bool(*value),
         (Form::Integer, Type::S64, Value::Number(value)) => {
-            Val::S64(value.as_i64().ok_or_else(|| Misfit::new(format!("{value} is not an integer of 64 bits")))?)
+            let whole = value.as_i64().or_else(|| whole(value.as_f64()?));
+            Val::S64(whole.ok_or_else(|| Misfit::new(format!("{value} is not an integer of 64 bits")))?)
         }
         (Form::Number, Type::Float64, Value::Number(value)) => {
             Val::Float64(value.as_f64().ok_or_else(|| Misfit::new(format!("{value} is too large")))?)
         }
-        (Form::Text, Type::String, Value::String(text)) => Val::String(text.clone()),
+        (Form::Text, Type::String, Value::String(text)) => {
+            steps.copy(text)?;
+            Val::String(text.clone())
+        }
         (Form::Option(_), Type::Option(_), Value::Null) => Val::Option(None),
         (Form::Option(inner), Type::Option(ty), json) => {
             Val::Option(Some(Box::new(val_of(mapping, inner, &ty.ty(), json, steps)?)))
@@ -81,6 +89,7 @@ fn pairs(
     let mut types = pair.types();
     let (Some(Type::String), Some(ty), None) = (types.next(), types.next(), types.next()) else { return Err(other()) };
     let pair = |(key, json): (&String, &Value)| {
+        steps.copy(key)?;
         Ok(Val::Tuple(vec![Val::String(key.clone()), val_of(mapping, form, &ty, json, steps)?]))
     };
     Ok(Val::List(members.iter().map(pair).collect::<Result<_, _>>()?))
@@ -96,11 +105,26 @@ fn object(
     if let Some((key, _)) = record.fixed.iter().find(|(key, value)| members.get(key) != Some(value)) {
         return Err(Misfit::new(format!("its member {key:.100} is not what is declared")));
     }
+    steps.take_many(record.fixed.len())?;
     let mut fields = Vec::new();
-    for types::Field { name, ty } in ty.fields() {
-        let field = record.fields.iter().find(|field| field.name == name);
+    for (at, types::Field { name, ty }) in ty.fields().enumerate() {
+        steps.take()?;
+        // As a rule the component was built with these fields.
+        let field = match record.fields.get(at).filter(|field| field.name == name) {
+            Some(field) => Some(field),
+            None => {
+                steps.take_many(record.fields.len())?;
+                record.fields.iter().find(|field| field.name == name)
+            }
+        };
         let json = field.and_then(|field| members.get(&field.key));
         let value = match (field, json, &ty) {
+            // Where its default is null, a member that is null is one that is not there.
+            (Some(field), Some(Value::Null), Type::Option(_))
+                if field.optional && !matches!(field.form, Form::Option(_) | Form::Json) =>
+            {
+                Ok(Val::Option(None))
+            }
             (Some(field), Some(json), Type::Option(ty)) if field.optional => {
                 some(val_of(mapping, &field.form, &ty.ty(), json, steps))
             }
@@ -138,6 +162,12 @@ fn variant(
         }
     }
     Err(unlike("of one of the declared types", json))
+}
+
+/// A whole number that is written with a fraction, as `1.0`.
+#[expect(clippy::cast_possible_truncation, reason = "it is a whole number that fits")]
+fn whole(value: f64) -> Option<i64> {
+    (value.fract() == 0.0 && value.abs() < super::SAFE).then_some(value as i64)
 }
 
 fn some(value: Result<Val, Misfit>) -> Result<Val, Misfit> {

@@ -22,8 +22,13 @@ fn mapping(schema: &Value) -> Mapping {
 
 /// The type of a parameter, as a component has it that was built with it.
 fn ty(engine: &Engine, fields: &str) -> Type {
+    ty_beside(engine, "", fields)
+}
+
+/// The same beside other types.
+fn ty_beside(engine: &Engine, others: &str, fields: &str) -> Type {
     let text = format!(
-        r#"(component (import "i" (instance
+        r#"(component (import "i" (instance {others}
             (type $state (enum "open" "closed")) (export "state" (type $State (eq $state)))
             (type $record (record {fields})) (export "record" (type $Record (eq $record)))
             (export "f" (func (param "args" $Record))))))"#
@@ -122,6 +127,40 @@ fn numbers_and_texts_that_json_has_not_are_refused() {
     for wrong in ["{", "", &deep, &format!("\"{}\"", "x".repeat(2_000))] {
         assert!(back(&mapping, &of("any", Val::String(wrong.to_owned()))).is_err());
     }
+}
+
+#[test]
+fn a_member_that_is_null_where_null_is_the_default_is_not_there() {
+    let engine = engine();
+    let mapping = mapping(&json!({ "type": "object", "required": ["n"], "properties": {
+        "note": { "anyOf": [{ "type": "string" }, { "type": "null" }], "default": null }, "n": { "type": "integer" } } }));
+    let ty = ty(&engine, r#"(field "note" (option string)) (field "n" s64)"#);
+    let value = converted(&mapping, &ty, &json!({ "note": null, "n": 2.0 }));
+    let expected = Val::Record(vec![("note".into(), Val::Option(None)), ("n".into(), Val::S64(2))]);
+    assert_eq!(value, Ok(expected));
+}
+
+#[test]
+fn members_that_are_not_there_cost_steps_and_no_key_is_lost() {
+    let engine = engine();
+    let names: Vec<String> = (0..500).map(|number| format!("m{number}")).collect();
+    let members = names.iter().map(|name| (name.clone(), json!({ "type": "string" })));
+    let item = json!({ "type": "object", "properties": Value::Object(members.collect()) });
+    let mapping = mapping(&json!({ "type": "object", "required": ["all"], "properties": {
+        "all": { "type": "array", "items": item }, "by": { "type": "object", "additionalProperties": { "type": "string" } } } }));
+    let fields: String = names.iter().map(|name| format!(r#"(field "{name}" (option string)) "#)).collect();
+    let item = format!(r#"(type $item (record {fields})) (export "item" (type $Item (eq $item)))"#);
+    let ty = ty_beside(&engine, &item, r#"(field "all" (list $Item))"#);
+    let of = |count: usize| converted(&mapping, &ty, &json!({ "all": vec![json!({}); count] }));
+    assert!(of(100).is_ok());
+    let misfit = of(10_000).expect_err("five million members that are not there");
+    assert!(misfit.contains("steps"), "{misfit}");
+    let pair = |key: &str| Val::Tuple(vec![Val::String(key.into()), Val::String("x".into())]);
+    let twice = Val::Record(vec![
+        ("all".into(), Val::List(Vec::new())),
+        ("by".into(), some(Val::List(vec![pair("a"), pair("a")]))),
+    ]);
+    assert!(back(&mapping, &twice).is_err_and(|misfit| misfit.contains("is there twice")));
 }
 
 fn some(value: Val) -> Val {
