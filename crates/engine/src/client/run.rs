@@ -145,8 +145,8 @@ impl Run {
         self.terms.max_recording
     }
 
-    /// After how long it may be overdue, if it may take `time` without waiting for people. `None` if
-    /// it is.
+    /// After how long it may be overdue, if it may take `time` without waiting for people.
+    /// `None` if it is.
     pub(crate) fn left_of(&self, time: Duration) -> Option<Duration> {
         self.resting.left_of(time)
     }

@@ -81,8 +81,9 @@ const ATTEMPTS: &[(&str, Attempt)] = &[
 /// can make any system call in its place, by number, without a function for it here.
 const TRACED: (&str, Attempt) = ("traced", || Ok(raise(Signal::SIGSTOP)?));
 
-/// Runs `WALLS:ATTEMPT`, where the walls are `none`, `landlock`, `compiling` (those of a component's
-/// process while it compiles) or `all`; `list` lists the attempts that are complete by themselves.
+/// Runs `WALLS:ATTEMPT`, where the walls are `none`, `landlock`, `compiling` (those of a process
+/// while it compiles a component) or `all`; `list` lists the attempts that are complete by
+/// themselves.
 pub(crate) fn run(argument: &str) -> ExitCode {
     if argument == "list" {
         let names: Vec<_> = ATTEMPTS.iter().map(|(name, _)| *name).collect();
