@@ -14,7 +14,7 @@ use wasmtime::Engine;
 /// How often a computing run is interrupted: its deadline is checked and other runs get their turn.
 pub(crate) const TICK: Duration = Duration::from_millis(2);
 
-/// Advances the epoch every [`TICK`] while there is a [`Running`], and sleeps otherwise.
+/// Advances the epoch every two milliseconds while there is a [`Running`], and sleeps otherwise.
 pub struct Ticker {
     shared: Arc<Shared>,
     thread: Option<thread::JoinHandle<()>>,
