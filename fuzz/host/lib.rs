@@ -3,7 +3,8 @@
 
 #![allow(dead_code, unreachable_pub, reason = "the modules are more than what the targets reach")]
 
-// The engine's modules know the sandbox as a crate.
+// The engine's modules know the sandbox, and what reads components, as crates.
+extern crate self as belljar_foreign;
 extern crate self as belljar_sandbox;
 
 /// The name of a target.
@@ -35,6 +36,8 @@ mod guest;
 mod handler;
 #[path = "../../crates/sandbox/src/holdings.rs"]
 mod holdings;
+#[path = "../../crates/foreign/src/imports.rs"]
+mod imports;
 #[path = "../../crates/engine/src/memory.rs"]
 mod memory;
 #[path = "../../crates/sandbox/src/namespace.rs"]
@@ -55,6 +58,8 @@ mod program;
 mod protocol;
 #[path = "../../crates/gateway/src/tool_result/mod.rs"]
 mod tool_result;
+#[path = "../../crates/foreign/src/refusal.rs"]
+mod refusal;
 #[path = "../../crates/sandbox/src/request.rs"]
 mod request;
 #[path = "../../crates/sandbox/src/tool.rs"]
@@ -70,11 +75,13 @@ pub use answer_room::AnswerRoom;
 pub use belljar_model::{ScriptValue, Thrown};
 pub use belljar_recording::Recording;
 pub use divergence::{Divergence, ReplayError};
+pub use imports::{Imports, MAX_COMPONENT_BYTES};
 pub use namespace::{AnswerStyle, CallStyle, Function, Namespace};
 pub use options::SandboxOptions;
 pub use parking::Parked;
 pub use plan::{Finding, KnownArguments, Objection, PlannedCall, PlannedCalls, Reach};
 pub use program::Program;
+pub use refusal::Refusal;
 pub use request::{Run, RunRequest, Runner};
 pub use tool::{SchemaError, Tool};
 pub use tools::{CallError, Directory, GrantedTool, Tools, Unavailable};

@@ -212,7 +212,7 @@ impl Calls {
         if has_failed {
             let text = result_text(&raw).unwrap_or_else(|| "the tool reported an error without a text".to_owned());
             let content = raw.get_mut("content").map(Value::take);
-            return Err(Failure { content, ..Failure::new(Kind::Failed, crate::tool_error::bounded(text)) });
+            return Err(Failure { content, ..Failure::new(Kind::Failed, crate::refusal::bounded(text)) });
         }
         let value = match handle.answers {
             AnswerStyle::ToolResult => result_value(&raw),

@@ -16,7 +16,8 @@ use wasmtime::{
 use crate::{
     calls::result_type,
     engine,
-    imports::{Imports, from_file},
+    imports::Imports,
+    reading::from_file,
     refusal::Refusal,
     request::ComponentRun,
     run::RunState,

@@ -5,7 +5,7 @@ use belljar_sandbox::common;
 use wasmtime::Trap;
 use wasmtime_wasi::I32Exit;
 
-use crate::{run::fuel_out, tool_error::bounded};
+use crate::{refusal::bounded, run::fuel_out};
 
 /// What is known of a stopped instance.
 pub(crate) struct Stopped {

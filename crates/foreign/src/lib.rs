@@ -10,6 +10,7 @@ mod failure;
 mod imports;
 mod limiter;
 mod logs;
+mod reading;
 mod refusal;
 mod request;
 mod run;
@@ -18,7 +19,8 @@ mod tool_error;
 mod wasi;
 
 pub use components::{Component, Components, ComponentsError, Linked};
-pub use imports::{Imports, MAX_COMPONENT_BYTES, RunExport, ToolInterface, from_file};
+pub use imports::{Imports, MAX_COMPONENT_BYTES, RunExport, ToolInterface};
+pub use reading::from_file;
 pub use refusal::Refusal;
 pub use request::ComponentRun;
 pub use server::{Order, Server, Target, targets};

@@ -3,6 +3,9 @@
 use belljar_model::{ErrorKind, RunError};
 use serde::Deserialize;
 
+/// Bytes of one text of an error.
+const MAX_TEXT: usize = 8 * 1024;
+
 /// Why a component is not run. Nothing of it was.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -86,7 +89,7 @@ impl Refusal {
             ),
             Self::Link(_) => (ErrorKind::Usage, "build it anew with what belljar wit prints now"),
         };
-        RunError::new(kind, crate::tool_error::bounded(self.to_string())).with_hint(hint)
+        RunError::new(kind, bounded(self.to_string())).with_hint(hint)
     }
 }
 
@@ -116,4 +119,17 @@ impl Refusal {
 
 fn and_more(more: usize) -> String {
     if more == 0 { String::new() } else { format!(" and {more} more") }
+}
+
+/// A text without its end, if it is long.
+pub(crate) fn bounded(mut text: String) -> String {
+    if text.len() > MAX_TEXT {
+        let mut end = MAX_TEXT;
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        text.truncate(end);
+        text.push('…');
+    }
+    text
 }

@@ -109,7 +109,7 @@ pub(crate) async fn run(components: &Components, linked: &Linked, request: Compo
     let limiter = &store.data().limiter;
     let result = match ended {
         End::Ended(Ok(Ok(text))) => accepted(text, limits),
-        End::Ended(Ok(Err(text))) => Err(RunError::new(ErrorKind::Exception, crate::tool_error::bounded(text))),
+        End::Ended(Ok(Err(text))) => Err(RunError::new(ErrorKind::Exception, crate::refusal::bounded(text))),
         End::Ended(Err(trap)) => {
             let stopped = Stopped { hit: calls.hit(), denied: limiter.denied() };
             Err(failure::trapped(&trap, stopped, limits))

@@ -4,8 +4,7 @@ use belljar_sandbox::CallError;
 use serde_json::Value;
 use wasmtime::component::{Type, Val, types};
 
-/// Bytes of one text of an error.
-const MAX_TEXT: usize = 8 * 1024;
+use crate::refusal::bounded;
 
 /// Why a call brought no result, as `error-kind` has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,17 +95,4 @@ fn is_known(name: &str, ty: &Type) -> bool {
 
 fn option(text: Option<String>) -> Val {
     Val::Option(text.map(|text| Box::new(Val::String(text))))
-}
-
-/// A text without its end, if it is long.
-pub(crate) fn bounded(mut text: String) -> String {
-    if text.len() > MAX_TEXT {
-        let mut end = MAX_TEXT;
-        while !text.is_char_boundary(end) {
-            end -= 1;
-        }
-        text.truncate(end);
-        text.push('…');
-    }
-    text
 }
