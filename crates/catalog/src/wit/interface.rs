@@ -32,7 +32,7 @@ pub enum InterfaceKind {
 #[non_exhaustive]
 pub enum InterfaceError {
     /// It has no such form.
-    #[error("it is no interface that belljar wit prints")]
+    #[error("it is not an interface that belljar wit prints")]
     Unknown,
     /// The rules for names and types have another version.
     #[error("it is of version {found} of the packages, and this belljar makes {VERSION}")]

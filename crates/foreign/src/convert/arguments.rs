@@ -127,7 +127,7 @@ fn number(value: f64) -> Result<Value, Misfit> {
     if value.fract() == 0.0 && value.abs() < SAFE {
         return Ok(Value::from(value as i64));
     }
-    Number::from_f64(value).map(Value::Number).ok_or_else(|| Misfit::new(format!("{value} is no number of JSON")))
+    Number::from_f64(value).map(Value::Number).ok_or_else(|| Misfit::new(format!("{value} is not a number in JSON")))
 }
 
 fn other() -> Misfit {
