@@ -265,14 +265,20 @@ pub(crate) async fn deep_nesting_ends_in_an_error_and_the_host_lives_on() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn sources_may_nest_250_literals_and_chain_1000_terms_and_400_conditions() {
-    let nested = |open: &str, close: &str| format!("{}1{}", open.repeat(250), close.repeat(250));
+async fn sources_may_nest_1000_literals_or_calls_and_chain_1000_terms_and_400_conditions() {
+    let nested = |open: &str, close: &str| format!("{}1{}", open.repeat(1_000), close.repeat(1_000));
     let terms = |term: &str| [term; 1_000].join(" + ");
     let tests: Vec<String> = (0..400).map(|index| format!("if (x === {index}) {{ y = {index}; }}")).collect();
     let choices: String = (0..400).map(|index| format!("x === {index} ? {index} : ")).collect();
     for (source, value) in [
         (format!("return {}.length", nested("[", "]")), 1),
         (format!("return Object.keys({}).length", nested("{ a: ", " }")), 1),
+        (format!("return {}", nested("(", ")")), 1),
+        (format!("return {}", nested("Number(", ")")), 1),
+        (format!("return Number({})", nested("`${", "}`")), 1),
+        // Parentheses that stay: oxc leaves out those above.
+        (format!("return {}", nested("0 + (", ")")), 1),
+        (format!("return {}1{}", "(function () { return ".repeat(400), " })()".repeat(400)), 1),
         (format!("return {}", terms("1")), 1_000),
         (format!("const s = {}; return s.length", terms("'a'")), 1_000),
         (format!("const x = 399; let y; {} return y", tests.join(" else ")), 399),

@@ -30,11 +30,12 @@ pub(crate) fn make(component: &Path) {
     ahead_of_time.precompile_compatibility_hash().hash(&mut inputs);
     include_str!("snapshot.rs").hash(&mut inputs);
     include_str!("symbols.rs").hash(&mut inputs);
+    include_str!("unneeded.rs").hash(&mut inputs);
     let key = Hex(inputs.0.finalize().into());
 
     let snapshot = store.join(format!("{key}.wasm"));
     if !snapshot.exists() {
-        write(&snapshot, &crate::snapshot::pre_initialise(&raw));
+        write(&snapshot, &crate::unneeded::without(&crate::snapshot::pre_initialise(&raw)));
     }
     let compiled = store.join(format!("{key}.cwasm"));
     if !compiled.exists() {

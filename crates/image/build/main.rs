@@ -11,6 +11,8 @@ mod image;
 mod snapshot;
 #[cfg(feature = "embedded")]
 mod symbols;
+#[cfg(feature = "embedded")]
+mod unneeded;
 
 fn main() {
     println!("cargo::rerun-if-changed=build");

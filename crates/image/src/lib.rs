@@ -216,6 +216,21 @@ mod tests {
     }
 
     #[test]
+    fn what_init_alone_needs_is_not_in_the_image() {
+        let engine = Engine::new(&config()).expect("an engine");
+        let component = Image::embedded().load(&engine).expect("the image loads").component;
+        let mut linker = wasmtime::component::Linker::new(&engine);
+        linker.define_unknown_imports_as_traps(&component).expect("every import can trap");
+        let mut store = wasmtime::Store::new(&engine, ());
+        store.set_fuel(1_000_000_000).expect("fuel is counted");
+        store.set_epoch_deadline(1);
+        let instance = linker.instantiate(&mut store, &component).expect("starting it imports nothing");
+        let init = instance.get_typed_func::<(), ()>(&mut store, "init").expect("it is still exported");
+        let trap = init.call(&mut store, ()).expect_err("it is empty");
+        assert_eq!(trap.downcast_ref(), Some(&wasmtime::Trap::UnreachableCodeReached), "{trap:?}");
+    }
+
+    #[test]
     fn embedded_code_is_loaded_and_not_compiled() {
         let engine = Engine::new(&config()).expect("an engine");
         let loaded = Image::embedded().load(&engine).expect("the image loads");

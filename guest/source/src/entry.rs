@@ -5,7 +5,7 @@ use oxc::{
         BindingIdentifier, BindingPattern, Declaration, ExportDefaultDeclarationKind, Expression, IdentifierReference,
         Program, Statement, VariableDeclaration,
     },
-    ast_visit::Visit,
+    ast_visit::VisitJs,
     semantic::{Scoping, SymbolId},
     span::{GetSpan, Span},
 };
@@ -73,7 +73,7 @@ fn is_used(program: &Program<'_>, symbol: Option<SymbolId>, inside: [Span; 2], s
         scoping: &'s Scoping,
         found: bool,
     }
-    impl<'a> Visit<'a> for Uses<'_> {
+    impl<'a> VisitJs<'a> for Uses<'_> {
         fn visit_identifier_reference(&mut self, identifier: &IdentifierReference<'a>) {
             let symbol = identifier.reference_id.get().and_then(|id| self.scoping.get_reference(id).symbol_id());
             let is_outside = !self.inside.iter().any(|span| span.contains_inclusive(identifier.span));

@@ -37,7 +37,7 @@ use oxc::{
         },
         builder::AstBuilder,
     },
-    ast_visit::{Visit, VisitMut, walk_mut},
+    ast_visit::{VisitJs, VisitJsMut, walk_js_mut},
     span::{GetSpan, SPAN, Span},
 };
 
@@ -72,9 +72,9 @@ struct Counter<'a, 's> {
     source: &'s str,
 }
 
-impl<'a> VisitMut<'a> for Counter<'a, '_> {
+impl<'a> VisitJsMut<'a> for Counter<'a, '_> {
     fn visit_variable_declarator(&mut self, declarator: &mut VariableDeclarator<'a>) {
-        walk_mut::walk_variable_declarator(self, declarator);
+        walk_js_mut::walk_variable_declarator(self, declarator);
         let (BindingPattern::ArrayPattern(pattern), Some(value)) = (&declarator.id, &mut declarator.init) else {
             return;
         };
@@ -89,15 +89,15 @@ impl<'a> VisitMut<'a> for Counter<'a, '_> {
     fn visit_labeled_statement(&mut self, labeled: &mut LabeledStatement<'a>) {
         match &mut labeled.body {
             Statement::ForOfStatement(each) => {
-                walk_mut::walk_for_of_statement(self, each);
+                walk_js_mut::walk_for_of_statement(self, each);
                 self.take_items(each);
             }
-            _ => walk_mut::walk_labeled_statement(self, labeled),
+            _ => walk_js_mut::walk_labeled_statement(self, labeled),
         }
     }
 
     fn visit_statement(&mut self, statement: &mut Statement<'a>) {
-        walk_mut::walk_statement(self, statement);
+        walk_js_mut::walk_statement(self, statement);
         if let Statement::ForOfStatement(each) = statement {
             self.take_items(each);
             if let Some(declaration) = countable(each) {
@@ -109,7 +109,7 @@ impl<'a> VisitMut<'a> for Counter<'a, '_> {
     /// A loop that has no expression at all has no place in the engine's eyes, and would end
     /// without one: `for (;;) {}` becomes `for (; true;) {}`.
     fn visit_for_statement(&mut self, each: &mut ForStatement<'a>) {
-        walk_mut::walk_for_statement(self, each);
+        walk_js_mut::walk_for_statement(self, each);
         if each.test.is_none() && each.update.is_none() && !has_place(&each.body) {
             each.test = Some(Expression::new_boolean_literal(each.span, true, &self.builder));
         }
@@ -304,7 +304,7 @@ fn is_list(value: &Expression<'_>) -> bool {
 /// Whether something is inside that must not be there twice.
 struct OnlyOnce(bool);
 
-impl<'a> Visit<'a> for OnlyOnce {
+impl<'a> VisitJs<'a> for OnlyOnce {
     fn visit_for_of_statement(&mut self, _: &ForOfStatement<'a>) {
         self.0 = true;
     }
@@ -320,7 +320,7 @@ struct Names<'a> {
     is_used: bool,
 }
 
-impl<'a> Visit<'a> for Names<'a> {
+impl<'a> VisitJs<'a> for Names<'a> {
     fn visit_binding_identifier(&mut self, identifier: &BindingIdentifier<'a>) {
         self.declared.push(identifier.name.as_str());
     }

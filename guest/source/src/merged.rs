@@ -11,7 +11,7 @@ use oxc::{
         BindingIdentifier, Declaration, IdentifierReference, Program, Statement, TSModuleBlock, TSNamespaceDeclaration,
         TSNamespaceDeclarationBody,
     },
-    ast_visit::{Visit, walk},
+    ast_visit::{VisitJs, walk_js},
     semantic::Scoping,
     span::Span,
 };
@@ -40,7 +40,7 @@ struct Parts {
     inside: Vec<String>,
 }
 
-impl<'a> Visit<'a> for Parts {
+impl<'a> VisitJs<'a> for Parts {
     fn visit_ts_namespace_declaration(&mut self, namespace: &TSNamespaceDeclaration<'a>) {
         self.inside.push(namespace.id.name.to_string());
         let exported = match &namespace.body {
@@ -48,7 +48,7 @@ impl<'a> Visit<'a> for Parts {
             TSNamespaceDeclarationBody::TSNamespaceDeclaration(inner) => BTreeSet::from([inner.id.name.to_string()]),
         };
         self.found.entry(self.inside.join(".")).or_default().push((namespace.span, exported));
-        walk::walk_ts_namespace_declaration(self, namespace);
+        walk_js::walk_ts_namespace_declaration(self, namespace);
         self.inside.pop();
     }
 }
@@ -81,11 +81,11 @@ struct Uses<'p> {
     found: Option<(String, String, Span)>,
 }
 
-impl<'a> Visit<'a> for Uses<'_> {
+impl<'a> VisitJs<'a> for Uses<'_> {
     fn visit_ts_namespace_declaration(&mut self, namespace: &TSNamespaceDeclaration<'a>) {
         let outer = self.inside.last().map(|(path, _)| format!("{path}.")).unwrap_or_default();
         self.inside.push((format!("{outer}{}", namespace.id.name), namespace.span));
-        walk::walk_ts_namespace_declaration(self, namespace);
+        walk_js::walk_ts_namespace_declaration(self, namespace);
         self.inside.pop();
     }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use oxc::{
     ast::ast::{Argument, BindingPattern, CallExpression, Expression, VariableDeclarator},
-    ast_visit::{Visit, walk},
+    ast_visit::{VisitJs, walk_js},
     span::GetSpan,
 };
 
@@ -69,7 +69,7 @@ struct Parsing<'p> {
     found: Option<Parsed>,
 }
 
-impl<'a> Visit<'a> for Parsing<'_> {
+impl<'a> VisitJs<'a> for Parsing<'_> {
     fn visit_call_expression(&mut self, call: &CallExpression<'a>) {
         let span = call.callee.span();
         let is_here = span.start <= self.offset && self.offset < span.end;
@@ -89,7 +89,7 @@ impl<'a> Visit<'a> for Parsing<'_> {
             let call = awaited_tool(self.source, argument, self.servers);
             self.found = Some(Parsed { text: quoted(self.source, argument.span()), name, call });
         }
-        walk::walk_call_expression(self, call);
+        walk_js::walk_call_expression(self, call);
     }
 }
 
@@ -101,14 +101,14 @@ struct Results<'r> {
     found: Option<String>,
 }
 
-impl<'a> Visit<'a> for Results<'_> {
+impl<'a> VisitJs<'a> for Results<'_> {
     fn visit_variable_declarator(&mut self, declarator: &VariableDeclarator<'a>) {
         if let (BindingPattern::BindingIdentifier(name), Some(value)) = (&declarator.id, &declarator.init)
             && name.name == self.name.as_str()
         {
             self.found = awaited_tool(self.source, value, self.servers);
         }
-        walk::walk_variable_declarator(self, declarator);
+        walk_js::walk_variable_declarator(self, declarator);
     }
 }
 

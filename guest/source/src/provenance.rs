@@ -13,7 +13,7 @@ use oxc::{
         Argument, AssignmentExpression, AssignmentTarget, BindingPattern, CallExpression, Expression, ForOfStatement,
         ForStatementLeft, FormalParameters, MemberExpression, Program, Statement, VariableDeclarator,
     },
-    ast_visit::{Visit, walk},
+    ast_visit::{VisitJs, walk_js},
     parser::Parser,
     span::{GetSpan, SourceType, Span},
 };
@@ -256,9 +256,9 @@ fn stepped(origin: Option<Provenance>, step: Step) -> Option<Provenance> {
     (origin.steps.len() <= MAX_STEPS).then_some(origin)
 }
 
-impl<'a> Visit<'a> for Origins<'_> {
+impl<'a> VisitJs<'a> for Origins<'_> {
     fn visit_variable_declarator(&mut self, declarator: &VariableDeclarator<'a>) {
-        walk::walk_variable_declarator(self, declarator);
+        walk_js::walk_variable_declarator(self, declarator);
         let Some(value) = &declarator.init else { return };
         if !self.bind_all(&declarator.id, value, declarator.span.end) {
             let origin = self.of(value, u32::MAX);
@@ -267,7 +267,7 @@ impl<'a> Visit<'a> for Origins<'_> {
     }
 
     fn visit_assignment_expression(&mut self, assignment: &AssignmentExpression<'a>) {
-        walk::walk_assignment_expression(self, assignment);
+        walk_js::walk_assignment_expression(self, assignment);
         if let AssignmentTarget::AssignmentTargetIdentifier(name) = &assignment.left {
             let origin = self.of(&assignment.right, u32::MAX);
             self.note(&name.name, origin, assignment.span.end);
@@ -281,7 +281,7 @@ impl<'a> Visit<'a> for Origins<'_> {
             let origin = stepped(self.of(&each.right, u32::MAX), Step::Element);
             self.bind(&declarator.id, origin, declarator.span.end);
         }
-        walk::walk_for_of_statement(self, each);
+        walk_js::walk_for_of_statement(self, each);
     }
 
     fn visit_call_expression(&mut self, call: &CallExpression<'a>) {
@@ -294,7 +294,7 @@ impl<'a> Visit<'a> for Origins<'_> {
             self.bind(&first.pattern, origin, first.span.start);
             self.named.insert(first.span.start);
         }
-        walk::walk_call_expression(self, call);
+        walk_js::walk_call_expression(self, call);
     }
 
     fn visit_formal_parameters(&mut self, parameters: &FormalParameters<'a>) {
@@ -303,7 +303,7 @@ impl<'a> Visit<'a> for Origins<'_> {
                 self.bind(&parameter.pattern, None, parameter.span.start);
             }
         }
-        walk::walk_formal_parameters(self, parameters);
+        walk_js::walk_formal_parameters(self, parameters);
     }
 }
 

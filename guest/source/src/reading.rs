@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use oxc::{
     allocator::Allocator,
     ast::ast::{BindingIdentifier, Expression, Program, ThrowStatement},
-    ast_visit::Visit,
+    ast_visit::VisitJs,
     parser::Parser,
     span::{SourceType, Span},
 };
@@ -26,7 +26,7 @@ pub fn declared_names() -> BTreeSet<String> {
 /// The line of the first declaration of a name.
 pub fn declared_at(name: &str) -> Option<u32> {
     struct First<'n>(&'n str, Option<Span>);
-    impl<'a> Visit<'a> for First<'_> {
+    impl<'a> VisitJs<'a> for First<'_> {
         fn visit_binding_identifier(&mut self, identifier: &BindingIdentifier<'a>) {
             if identifier.name == self.0 {
                 self.1.get_or_insert(identifier.span);
@@ -49,7 +49,7 @@ pub fn reads_whole_result() -> bool {
 /// Where the script throws something that is not an error, if it does so in one place.
 pub fn thrown_value() -> Option<Position> {
     struct Throws(Vec<Span>);
-    impl<'a> Visit<'a> for Throws {
+    impl<'a> VisitJs<'a> for Throws {
         fn visit_throw_statement(&mut self, throw: &ThrowStatement<'a>) {
             let is_value = |value: &Expression<'_>| {
                 value.is_literal() || matches!(value, Expression::TemplateLiteral(_) | Expression::ObjectExpression(_))
@@ -69,7 +69,7 @@ pub fn thrown_value() -> Option<Position> {
 
 fn names(program: &Program<'_>) -> BTreeSet<String> {
     struct Finder(BTreeSet<String>);
-    impl<'a> Visit<'a> for Finder {
+    impl<'a> VisitJs<'a> for Finder {
         fn visit_binding_identifier(&mut self, identifier: &BindingIdentifier<'a>) {
             self.0.insert(identifier.name.to_string());
         }

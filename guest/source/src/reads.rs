@@ -11,7 +11,7 @@ use oxc::{
         Argument, CallExpression, Expression, LogicalExpression, MemberExpression, NewExpression, Program,
         SimpleAssignmentTarget,
     },
-    ast_visit::{Visit, walk},
+    ast_visit::{VisitJs, walk_js},
     parser::Parser,
     span::{GetSpan, SourceType, Span},
 };
@@ -128,15 +128,15 @@ impl Calls {
     }
 }
 
-impl<'a> Visit<'a> for Calls {
+impl<'a> VisitJs<'a> for Calls {
     fn visit_call_expression(&mut self, call: &CallExpression<'a>) {
         self.see(call.callee.span(), call.callee.span(), &call.arguments);
-        walk::walk_call_expression(self, call);
+        walk_js::walk_call_expression(self, call);
     }
 
     fn visit_new_expression(&mut self, call: &NewExpression<'a>) {
         self.see(call.span, call.callee.span(), &call.arguments);
-        walk::walk_new_expression(self, call);
+        walk_js::walk_new_expression(self, call);
     }
 }
 
@@ -147,9 +147,9 @@ struct Members<'r> {
     found: Vec<Read>,
 }
 
-impl<'a> Visit<'a> for Members<'_> {
+impl<'a> VisitJs<'a> for Members<'_> {
     fn visit_member_expression(&mut self, member: &MemberExpression<'a>) {
-        walk::walk_member_expression(self, member);
+        walk_js::walk_member_expression(self, member);
         let span = member.span();
         let is_wanted = self.within.is_none_or(|within| within.start <= span.start && span.end <= within.end);
         if is_wanted

@@ -6,7 +6,7 @@ use oxc::{
         AccessorProperty, Declaration, Decorator, ExportFromDeclaration, ImportDeclaration, ImportDeclarationSpecifier,
         JSXElement, JSXFragment, Program, Statement, TSModuleBlock, TSModuleReference, VariableDeclarationKind,
     },
-    ast_visit::{Visit, walk},
+    ast_visit::{VisitJs, walk_js},
     parser::Parser,
     semantic::Scoping,
     span::{SourceType, Span},
@@ -64,7 +64,7 @@ fn no_export() -> String {
 /// Refuses decorators, which the translation would leave as they are.
 pub(super) fn decorators(source: &str, program: &Program<'_>) -> Result<(), SyntaxFault> {
     struct Finder(Option<Span>);
-    impl<'a> Visit<'a> for Finder {
+    impl<'a> VisitJs<'a> for Finder {
         fn visit_decorator(&mut self, decorator: &Decorator<'a>) {
             self.0.get_or_insert(decorator.span);
         }
@@ -84,7 +84,7 @@ pub(super) fn decorators(source: &str, program: &Program<'_>) -> Result<(), Synt
 /// Refuses accessor fields, which the engine does not know.
 pub(super) fn accessors(source: &str, program: &Program<'_>) -> Result<(), SyntaxFault> {
     struct Finder(Option<Span>);
-    impl<'a> Visit<'a> for Finder {
+    impl<'a> VisitJs<'a> for Finder {
         fn visit_accessor_property(&mut self, property: &AccessorProperty<'a>) {
             self.0.get_or_insert(property.span);
         }
@@ -107,7 +107,7 @@ pub(super) fn changing_exports(source: &str, program: &Program<'_>, scoping: &Sc
         scoping: &'s Scoping,
         found: Option<Span>,
     }
-    impl<'a> Visit<'a> for Finder<'_> {
+    impl<'a> VisitJs<'a> for Finder<'_> {
         fn visit_ts_module_block(&mut self, block: &TSModuleBlock<'a>) {
             for statement in &block.body {
                 if let Statement::ExportDeclaration(export) = statement
@@ -121,7 +121,7 @@ pub(super) fn changing_exports(source: &str, program: &Program<'_>, scoping: &Sc
                     self.found = self.found.or(changing.map(|name| name.span));
                 }
             }
-            walk::walk_ts_module_block(self, block);
+            walk_js::walk_ts_module_block(self, block);
         }
     }
     if !source.contains("namespace") && !source.contains("module") {
@@ -138,7 +138,7 @@ pub(super) fn changing_exports(source: &str, program: &Program<'_>, scoping: &Sc
 /// What is wrong with a source that is no TypeScript because it holds JSX.
 pub(super) fn jsx(source: &str) -> Option<SyntaxFault> {
     struct Finder(Option<Span>);
-    impl<'a> Visit<'a> for Finder {
+    impl<'a> VisitJs<'a> for Finder {
         fn visit_jsx_element(&mut self, element: &JSXElement<'a>) {
             self.0.get_or_insert(element.span);
         }

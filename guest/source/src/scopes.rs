@@ -2,7 +2,7 @@
 
 use oxc::{
     ast::ast::{AssignmentTarget, ForStatementLeft, SimpleAssignmentTarget},
-    ast_visit::{Visit, walk},
+    ast_visit::{VisitJs, walk_js},
     semantic::{ScopeFlags, SemanticBuilder},
 };
 
@@ -40,22 +40,22 @@ pub fn is_assigned(name: &str) -> bool {
         name: &'n str,
         found: bool,
     }
-    impl<'a> Visit<'a> for Targets<'_> {
+    impl<'a> VisitJs<'a> for Targets<'_> {
         fn visit_simple_assignment_target(&mut self, target: &SimpleAssignmentTarget<'a>) {
             self.found |= target.get_identifier_name() == Some(self.name);
-            walk::walk_simple_assignment_target(self, target);
+            walk_js::walk_simple_assignment_target(self, target);
         }
 
         fn visit_for_statement_left(&mut self, left: &ForStatementLeft<'a>) {
             self.found |=
                 matches!(left, ForStatementLeft::AssignmentTargetIdentifier(target) if target.name == self.name);
-            walk::walk_for_statement_left(self, left);
+            walk_js::walk_for_statement_left(self, left);
         }
 
         fn visit_assignment_target(&mut self, target: &AssignmentTarget<'a>) {
             self.found |=
                 matches!(target, AssignmentTarget::AssignmentTargetIdentifier(target) if target.name == self.name);
-            walk::walk_assignment_target(self, target);
+            walk_js::walk_assignment_target(self, target);
         }
     }
     with_program(|_, program| {

@@ -9,7 +9,7 @@ use oxc::{
         Argument, BindingPattern, CallExpression, Expression, ForInStatement, ForStatementLeft, MemberExpression,
         VariableDeclarator,
     },
-    ast_visit::{Visit, walk},
+    ast_visit::{VisitJs, walk_js},
     span::GetSpan,
 };
 
@@ -68,7 +68,7 @@ impl ForIn {
 /// The loops over names whose variable is taken for an element.
 pub fn for_in_slips() -> Vec<ForIn> {
     struct Loops<'s>(&'s str, Vec<ForIn>);
-    impl<'a> Visit<'a> for Loops<'_> {
+    impl<'a> VisitJs<'a> for Loops<'_> {
         fn visit_for_in_statement(&mut self, each: &ForInStatement<'a>) {
             if let ForStatementLeft::VariableDeclaration(declaration) = &each.left
                 && let Some(declarator) = declaration.declarations.first()
@@ -81,20 +81,20 @@ pub fn for_in_slips() -> Vec<ForIn> {
                     self.1.push(ForIn { name: name.name.to_string(), line, list, read });
                 }
             }
-            walk::walk_for_in_statement(self, each);
+            walk_js::walk_for_in_statement(self, each);
         }
     }
     struct Read<'n> {
         name: &'n str,
         found: Option<String>,
     }
-    impl<'a> Visit<'a> for Read<'_> {
+    impl<'a> VisitJs<'a> for Read<'_> {
         fn visit_member_expression(&mut self, member: &MemberExpression<'a>) {
             let is_of_it = matches!(member.object(), Expression::Identifier(object) if object.name == self.name);
             if let Some(read) = member.static_property_name().filter(|read| is_of_it && !OF_TEXTS.contains(read)) {
                 self.found.get_or_insert_with(|| read.to_owned());
             }
-            walk::walk_member_expression(self, member);
+            walk_js::walk_member_expression(self, member);
         }
     }
     let loops = with_program(|source, program| {
@@ -108,7 +108,7 @@ pub fn for_in_slips() -> Vec<ForIn> {
 /// What to write in the place of the first `forEach` whose function is async, if there is one.
 pub fn async_for_each() -> Option<String> {
     struct Calls<'s>(&'s str, Option<String>);
-    impl<'a> Visit<'a> for Calls<'_> {
+    impl<'a> VisitJs<'a> for Calls<'_> {
         fn visit_call_expression(&mut self, call: &CallExpression<'a>) {
             let is_async = match call.arguments.first() {
                 Some(Argument::ArrowFunctionExpression(function)) => function.r#async,
@@ -127,7 +127,7 @@ pub fn async_for_each() -> Option<String> {
                      await Promise.all({list}.map(async (x) => …))"
                 ));
             }
-            walk::walk_call_expression(self, call);
+            walk_js::walk_call_expression(self, call);
         }
     }
     with_program(|source, program| {
@@ -146,7 +146,7 @@ pub fn nothing_in(name: &str, position: Option<Position>) -> Option<String> {
         at: u32,
         found: Option<String>,
     }
-    impl<'a> Visit<'a> for Sources<'_> {
+    impl<'a> VisitJs<'a> for Sources<'_> {
         fn visit_variable_declarator(&mut self, declarator: &VariableDeclarator<'a>) {
             let is_it = matches!(&declarator.id, BindingPattern::BindingIdentifier(name) if name.name == self.name);
             if is_it
@@ -168,7 +168,7 @@ pub fn nothing_in(name: &str, position: Option<Position>) -> Option<String> {
                     format!("{callee}(…) (line {line}) {found}: check {} before it is used", self.name)
                 });
             }
-            walk::walk_variable_declarator(self, declarator);
+            walk_js::walk_variable_declarator(self, declarator);
         }
 
         fn visit_call_expression(&mut self, call: &CallExpression<'a>) {
@@ -193,7 +193,7 @@ pub fn nothing_in(name: &str, position: Option<Position>) -> Option<String> {
                      reduce(({name}, x) => {{ …; return {name}; }}, {{}}), with a value to begin with"
                 ));
             }
-            walk::walk_call_expression(self, call);
+            walk_js::walk_call_expression(self, call);
         }
     }
     with_program(|source, program| {

@@ -82,7 +82,7 @@ catalogue! {
     38 "endless recursion" => "`stack`, or `fuel` where it is caught": stack::endless_recursion_is_a_stack_error_wherever_it_goes_through, stack::a_full_stack_that_is_caught_is_no_way_around_another_limit, errors_teach::endless_recursion_ends_the_script_and_nothing_else;
     39 "recursion through getters and `valueOf`" => "`stack`": stack::endless_recursion_is_a_stack_error_wherever_it_goes_through;
     40 "a source that nests 1,000 to 100,000 deep" => "success, or `stack` or `syntax`": stack::a_source_that_nests_deep_never_ends_the_host, limits::deep_nesting_ends_in_an_error_and_the_host_lives_on;
-    41 "`Function('('.repeat(703))`" => "`stack`": stack::what_is_deep_and_ends_neither_overflows_nor_takes_the_host_along;
+    41 "`Function('('.repeat(5e3))`" => "`stack`": stack::what_is_deep_and_ends_neither_overflows_nor_takes_the_host_along;
     42 "nested groups of a regular expression" => "`SyntaxError`": stack::what_is_deep_and_ends_neither_overflows_nor_takes_the_host_along;
     43 "JSON that nests 100,000 deep, in the jar and on the host" => "a value, or an error that can be caught": stack::what_is_deep_and_ends_neither_overflows_nor_takes_the_host_along, children::a_result_that_is_too_deep_too_large_or_no_utf8_fails_its_call_alone;
     44 "a deep object stringified, returned, passed" => "an error that names the bound": stack::what_is_deep_and_ends_neither_overflows_nor_takes_the_host_along, json::values_nest_127_levels_deep_and_no_deeper;

@@ -37,6 +37,7 @@ pub(crate) fn every_package_that_is_fetched_goes_by_its_digest() {
         "benches/peers/requirements.txt",
         "benches/outputs/requirements.txt",
         "examples/components/python/requirements.txt",
+        "examples/components/go/requirements.txt",
     ] {
         let text = read(lock).replace("\\\n", " ");
         let packages: Vec<&str> = text.lines().filter(|line| !line.starts_with('#') && !line.is_empty()).collect();

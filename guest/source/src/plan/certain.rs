@@ -12,7 +12,7 @@ use oxc::{
         Argument, ArrayExpressionElement, ArrowFunctionExpression, AssignmentOperator, CallExpression, Expression,
         Function, ObjectPropertyKind, Program, ReturnStatement, Statement, ThrowStatement,
     },
-    ast_visit::Visit,
+    ast_visit::VisitJs,
     semantic::{ScopeFlags, SymbolId},
 };
 
@@ -372,7 +372,7 @@ struct Ways {
     throws: bool,
 }
 
-impl<'a> Visit<'a> for Ways {
+impl<'a> VisitJs<'a> for Ways {
     fn visit_return_statement(&mut self, _: &ReturnStatement<'a>) {
         self.returns = true;
     }

@@ -10,7 +10,7 @@ use oxc::{
             VariableDeclarator,
         },
     },
-    ast_visit::Visit,
+    ast_visit::VisitJs,
     semantic::{Scoping, SymbolFlags, SymbolId},
     span::GetSpan as _,
 };
@@ -259,7 +259,7 @@ impl<'a> Collect<'a, '_> {
     }
 }
 
-impl<'a> Visit<'a> for Collect<'a, '_> {
+impl<'a> VisitJs<'a> for Collect<'a, '_> {
     fn enter_node(&mut self, kind: AstKind<'a>) {
         match kind {
             AstKind::VariableDeclarator(declarator) => self.declared(declarator),

@@ -8,7 +8,7 @@ use oxc::{
         DoWhileStatement, Expression, ForInStatement, ForOfStatement, ForStatement, Function, IdentifierReference,
         Program, StaticMemberExpression, TryStatement, UnaryExpression, VariableDeclarator, WhileStatement,
     },
-    ast_visit::{Visit, walk},
+    ast_visit::{VisitJs, walk_js},
     semantic::{ScopeFlags, SymbolId},
     span::{GetSpan as _, Span},
     syntax::operator::{BinaryOperator, UnaryOperator},
@@ -233,7 +233,7 @@ fn is_optional(callee: &Expression<'_>) -> bool {
     }
 }
 
-impl<'a> Visit<'a> for Places<'_, 'a, '_> {
+impl<'a> VisitJs<'a> for Places<'_, 'a, '_> {
     fn visit_call_expression(&mut self, call: &CallExpression<'a>) {
         match self.names.meaning(&call.callee) {
             Some(Meaning::Tool { server, tool }) => {
@@ -263,7 +263,7 @@ impl<'a> Visit<'a> for Places<'_, 'a, '_> {
 
     fn visit_static_member_expression(&mut self, member: &StaticMemberExpression<'a>) {
         let Some(meaning) = self.names.meaning(&member.object) else {
-            return walk::walk_static_member_expression(self, member);
+            return walk_js::walk_static_member_expression(self, member);
         };
         let name = member.property.name.as_str();
         match meaning {
@@ -278,7 +278,7 @@ impl<'a> Visit<'a> for Places<'_, 'a, '_> {
 
     fn visit_computed_member_expression(&mut self, member: &ComputedMemberExpression<'a>) {
         match self.names.meaning(&member.object) {
-            None => walk::walk_computed_member_expression(self, member),
+            None => walk_js::walk_computed_member_expression(self, member),
             Some(Meaning::Server(server)) => match member.expression.get_inner_expression() {
                 Expression::StringLiteral(name) => {
                     self.put(None, (server, name.value.as_str(), false), member.expression.span(), &[]);
@@ -307,7 +307,7 @@ impl<'a> Visit<'a> for Places<'_, 'a, '_> {
     fn visit_variable_declarator(&mut self, declarator: &VariableDeclarator<'a>) {
         // What is given a name is found where the name is used.
         if self.names.given(declarator).is_none() {
-            walk::walk_variable_declarator(self, declarator);
+            walk_js::walk_variable_declarator(self, declarator);
         }
     }
 
@@ -316,7 +316,7 @@ impl<'a> Visit<'a> for Places<'_, 'a, '_> {
             self.has_tests = true;
             return self.visit_expression(&binary.left);
         }
-        walk::walk_binary_expression(self, binary);
+        walk_js::walk_binary_expression(self, binary);
     }
 
     fn visit_unary_expression(&mut self, unary: &UnaryExpression<'a>) {
@@ -324,7 +324,7 @@ impl<'a> Visit<'a> for Places<'_, 'a, '_> {
             self.has_tests = true;
             return;
         }
-        walk::walk_unary_expression(self, unary);
+        walk_js::walk_unary_expression(self, unary);
     }
 
     fn visit_try_statement(&mut self, attempt: &TryStatement<'a>) {
@@ -366,18 +366,18 @@ impl<'a> Visit<'a> for Places<'_, 'a, '_> {
     }
 
     fn visit_while_statement(&mut self, repeated: &WhileStatement<'a>) {
-        self.looped(|places| walk::walk_while_statement(places, repeated));
+        self.looped(|places| walk_js::walk_while_statement(places, repeated));
     }
 
     fn visit_do_while_statement(&mut self, repeated: &DoWhileStatement<'a>) {
-        self.looped(|places| walk::walk_do_while_statement(places, repeated));
+        self.looped(|places| walk_js::walk_do_while_statement(places, repeated));
     }
 
     fn visit_function(&mut self, function: &Function<'a>, flags: ScopeFlags) {
-        self.within(function.span.start, |places| walk::walk_function(places, function, flags));
+        self.within(function.span.start, |places| walk_js::walk_function(places, function, flags));
     }
 
     fn visit_arrow_function_expression(&mut self, function: &ArrowFunctionExpression<'a>) {
-        self.within(function.span.start, |places| walk::walk_arrow_function_expression(places, function));
+        self.within(function.span.start, |places| walk_js::walk_arrow_function_expression(places, function));
     }
 }

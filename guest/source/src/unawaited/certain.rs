@@ -13,7 +13,7 @@ use oxc::{
         IfStatement, LogicalExpression, MemberExpression, MethodDefinition, ObjectProperty, Program,
         SimpleAssignmentTarget, UnaryExpression, VariableDeclarator, WhileStatement,
     },
-    ast_visit::{Visit, walk},
+    ast_visit::{VisitJs, walk_js},
     semantic::{ScopeFlags, Scoping, SymbolId},
     span::{GetSpan, Span},
     syntax::operator::{BinaryOperator, LogicalOperator, UnaryOperator},
@@ -188,7 +188,7 @@ impl<'k> Known<'k> {
     }
 }
 
-impl<'a> Visit<'a> for Known<'_> {
+impl<'a> VisitJs<'a> for Known<'_> {
     fn visit_function(&mut self, function: &Function<'a>, flags: ScopeFlags) {
         if let Some(symbol) = function.id.as_ref().and_then(|name| name.symbol_id.get())
             && function.r#async
@@ -197,7 +197,7 @@ impl<'a> Visit<'a> for Known<'_> {
         {
             self.async_functions.insert(symbol);
         }
-        walk::walk_function(self, function, flags);
+        walk_js::walk_function(self, function, flags);
     }
 
     fn visit_variable_declarator(&mut self, declarator: &VariableDeclarator<'a>) {
@@ -220,21 +220,21 @@ impl<'a> Visit<'a> for Known<'_> {
                 _ => {}
             }
         }
-        walk::walk_variable_declarator(self, declarator);
+        walk_js::walk_variable_declarator(self, declarator);
     }
 
     fn visit_simple_assignment_target(&mut self, target: &SimpleAssignmentTarget<'a>) {
         if let Some(member) = target.as_member_expression() {
             self.extend(member.object());
         }
-        walk::walk_simple_assignment_target(self, target);
+        walk_js::walk_simple_assignment_target(self, target);
     }
 
     fn visit_assignment_target(&mut self, target: &AssignmentTarget<'a>) {
         if let Some(member) = target.as_member_expression() {
             self.extend(member.object());
         }
-        walk::walk_assignment_target(self, target);
+        walk_js::walk_assignment_target(self, target);
     }
 
     fn visit_call_expression(&mut self, call: &CallExpression<'a>) {
@@ -245,17 +245,17 @@ impl<'a> Visit<'a> for Known<'_> {
         {
             self.extend(first);
         }
-        walk::walk_call_expression(self, call);
+        walk_js::walk_call_expression(self, call);
     }
 
     fn visit_method_definition(&mut self, method: &MethodDefinition<'a>) {
         self.note_method(method.key.static_name());
-        walk::walk_method_definition(self, method);
+        walk_js::walk_method_definition(self, method);
     }
 
     fn visit_object_property(&mut self, property: &ObjectProperty<'a>) {
         self.note_method(property.key.static_name());
-        walk::walk_object_property(self, property);
+        walk_js::walk_object_property(self, property);
     }
 }
 
@@ -354,7 +354,7 @@ impl Uses<'_, '_> {
     }
 }
 
-impl<'a> Visit<'a> for Uses<'_, '_> {
+impl<'a> VisitJs<'a> for Uses<'_, '_> {
     fn visit_expression(&mut self, expression: &Expression<'a>) {
         if self.found.is_some() {
             return;
@@ -363,53 +363,53 @@ impl<'a> Visit<'a> for Uses<'_, '_> {
         if let Some(member) = expression.as_member_expression() {
             self.member(member);
         }
-        walk::walk_expression(self, expression);
+        walk_js::walk_expression(self, expression);
     }
 
     fn visit_chain_element(&mut self, element: &ChainElement<'a>) {
         if let Some(member) = element.as_member_expression() {
             self.member(member);
         }
-        walk::walk_chain_element(self, element);
+        walk_js::walk_chain_element(self, element);
     }
 
     fn visit_call_expression(&mut self, call: &CallExpression<'a>) {
         self.callback(call);
-        walk::walk_call_expression(self, call);
+        walk_js::walk_call_expression(self, call);
     }
 
     fn visit_if_statement(&mut self, statement: &IfStatement<'a>) {
         self.truth(&statement.test);
-        walk::walk_if_statement(self, statement);
+        walk_js::walk_if_statement(self, statement);
     }
 
     fn visit_while_statement(&mut self, statement: &WhileStatement<'a>) {
         self.truth(&statement.test);
-        walk::walk_while_statement(self, statement);
+        walk_js::walk_while_statement(self, statement);
     }
 
     fn visit_do_while_statement(&mut self, statement: &DoWhileStatement<'a>) {
         self.truth(&statement.test);
-        walk::walk_do_while_statement(self, statement);
+        walk_js::walk_do_while_statement(self, statement);
     }
 
     fn visit_for_statement(&mut self, statement: &ForStatement<'a>) {
         if let Some(test) = &statement.test {
             self.truth(test);
         }
-        walk::walk_for_statement(self, statement);
+        walk_js::walk_for_statement(self, statement);
     }
 
     fn visit_conditional_expression(&mut self, conditional: &ConditionalExpression<'a>) {
         self.truth(&conditional.test);
-        walk::walk_conditional_expression(self, conditional);
+        walk_js::walk_conditional_expression(self, conditional);
     }
 
     fn visit_logical_expression(&mut self, logical: &LogicalExpression<'a>) {
         if logical.operator != LogicalOperator::Coalesce {
             self.truth(&logical.left);
         }
-        walk::walk_logical_expression(self, logical);
+        walk_js::walk_logical_expression(self, logical);
     }
 
     fn visit_unary_expression(&mut self, unary: &UnaryExpression<'a>) {
@@ -420,7 +420,7 @@ impl<'a> Visit<'a> for Uses<'_, '_> {
             }
             _ => {}
         }
-        walk::walk_unary_expression(self, unary);
+        walk_js::walk_unary_expression(self, unary);
     }
 
     fn visit_binary_expression(&mut self, binary: &BinaryExpression<'a>) {
@@ -440,7 +440,7 @@ impl<'a> Visit<'a> for Uses<'_, '_> {
                 self.operand(&binary.right, done);
             }
         }
-        walk::walk_binary_expression(self, binary);
+        walk_js::walk_binary_expression(self, binary);
     }
 }
 

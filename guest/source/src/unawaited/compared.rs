@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use oxc::{
     ast::ast::{BinaryExpression, ConditionalExpression, Expression, IfStatement, UnaryExpression, WhileStatement},
-    ast_visit::{Visit, walk},
+    ast_visit::{VisitJs, walk_js},
     span::GetSpan as _,
     syntax::operator::{BinaryOperator, UnaryOperator},
 };
@@ -66,7 +66,7 @@ impl Comparisons<'_> {
     }
 }
 
-impl<'a> Visit<'a> for Comparisons<'_> {
+impl<'a> VisitJs<'a> for Comparisons<'_> {
     fn visit_binary_expression(&mut self, binary: &BinaryExpression<'a>) {
         let to_nothing = is_nothing(&binary.left) || is_nothing(&binary.right);
         match binary.operator {
@@ -79,7 +79,7 @@ impl<'a> Visit<'a> for Comparisons<'_> {
                 self.see(&binary.right, done);
             }
         }
-        walk::walk_binary_expression(self, binary);
+        walk_js::walk_binary_expression(self, binary);
     }
 
     fn visit_unary_expression(&mut self, unary: &UnaryExpression<'a>) {
@@ -88,22 +88,22 @@ impl<'a> Visit<'a> for Comparisons<'_> {
             UnaryOperator::UnaryPlus | UnaryOperator::UnaryNegation => self.see(&unary.argument, "calculates with it"),
             _ => {}
         }
-        walk::walk_unary_expression(self, unary);
+        walk_js::walk_unary_expression(self, unary);
     }
 
     fn visit_if_statement(&mut self, statement: &IfStatement<'a>) {
         self.see_truth(&statement.test);
-        walk::walk_if_statement(self, statement);
+        walk_js::walk_if_statement(self, statement);
     }
 
     fn visit_while_statement(&mut self, statement: &WhileStatement<'a>) {
         self.see_truth(&statement.test);
-        walk::walk_while_statement(self, statement);
+        walk_js::walk_while_statement(self, statement);
     }
 
     fn visit_conditional_expression(&mut self, conditional: &ConditionalExpression<'a>) {
         self.see_truth(&conditional.test);
-        walk::walk_conditional_expression(self, conditional);
+        walk_js::walk_conditional_expression(self, conditional);
     }
 }
 

@@ -14,7 +14,7 @@ use oxc::{
         Argument, ArrowFunctionExpression, AssignmentExpression, AssignmentTarget, BindingPattern, CallExpression,
         Expression, ForOfStatement, Function, IdentifierReference, SpreadElement, Statement, VariableDeclarator,
     },
-    ast_visit::{Visit, walk},
+    ast_visit::{VisitJs, walk_js},
     semantic::ScopeFlags,
     span::{GetSpan, Span},
 };
@@ -65,12 +65,12 @@ pub fn hint(position: Option<Position>, servers: &BTreeSet<String>) -> Option<St
 /// The names of functions that are async.
 struct AsyncFunctions<'names>(&'names mut BTreeSet<String>);
 
-impl<'a> Visit<'a> for AsyncFunctions<'_> {
+impl<'a> VisitJs<'a> for AsyncFunctions<'_> {
     fn visit_function(&mut self, function: &Function<'a>, flags: ScopeFlags) {
         if let Some(name) = function.id.as_ref().filter(|_| function.r#async && !function.generator) {
             self.0.insert(name.name.to_string());
         }
-        walk::walk_function(self, function, flags);
+        walk_js::walk_function(self, function, flags);
     }
 
     fn visit_variable_declarator(&mut self, declarator: &VariableDeclarator<'a>) {
@@ -82,7 +82,7 @@ impl<'a> Visit<'a> for AsyncFunctions<'_> {
         if let (true, BindingPattern::BindingIdentifier(name)) = (is_async, &declarator.id) {
             self.0.insert(name.name.to_string());
         }
-        walk::walk_variable_declarator(self, declarator);
+        walk_js::walk_variable_declarator(self, declarator);
     }
 }
 
@@ -155,16 +155,16 @@ impl Reading<'_> {
     }
 }
 
-impl<'a> Visit<'a> for Reading<'_> {
+impl<'a> VisitJs<'a> for Reading<'_> {
     fn visit_variable_declarator(&mut self, declarator: &VariableDeclarator<'a>) {
-        walk::walk_variable_declarator(self, declarator);
+        walk_js::walk_variable_declarator(self, declarator);
         if let Some(call) = declarator.init.as_ref().and_then(|value| self.origin(value)) {
             self.note(&declarator.id, &call);
         }
     }
 
     fn visit_assignment_expression(&mut self, assignment: &AssignmentExpression<'a>) {
-        walk::walk_assignment_expression(self, assignment);
+        walk_js::walk_assignment_expression(self, assignment);
         if let (AssignmentTarget::AssignmentTargetIdentifier(name), Some(call)) =
             (&assignment.left, self.origin(&assignment.right))
         {
@@ -183,7 +183,7 @@ impl<'a> Visit<'a> for Reading<'_> {
                 self.note(&parameter.pattern, &origin);
             }
         }
-        walk::walk_call_expression(self, call);
+        walk_js::walk_call_expression(self, call);
     }
 }
 
@@ -197,14 +197,14 @@ struct Place {
     found: Option<Span>,
 }
 
-impl<'a> Visit<'a> for Place {
+impl<'a> VisitJs<'a> for Place {
     fn visit_statement(&mut self, statement: &Statement<'a>) {
         let span = statement.span();
         let holds = self.offset.is_some_and(|offset| span.start <= offset && offset < span.end);
         if holds && self.found.is_none_or(|found| span.size() <= found.size()) {
             self.found = Some(span);
         }
-        walk::walk_statement(self, statement);
+        walk_js::walk_statement(self, statement);
     }
 }
 
@@ -214,12 +214,12 @@ struct Within<'u, 'r> {
     uses: &'u mut Uses<'r>,
 }
 
-impl<'a> Visit<'a> for Within<'_, '_> {
+impl<'a> VisitJs<'a> for Within<'_, '_> {
     fn visit_statement(&mut self, statement: &Statement<'a>) {
         if statement.span() == self.span {
             self.uses.visit_statement(statement);
         } else {
-            walk::walk_statement(self, statement);
+            walk_js::walk_statement(self, statement);
         }
     }
 }
@@ -239,10 +239,10 @@ impl Uses<'_> {
     }
 }
 
-impl<'a> Visit<'a> for Uses<'_> {
+impl<'a> VisitJs<'a> for Uses<'_> {
     fn visit_await_expression(&mut self, awaited: &oxc::ast::ast::AwaitExpression<'a>) {
         let outer = std::mem::replace(&mut self.awaited, true);
-        walk::walk_await_expression(self, awaited);
+        walk_js::walk_await_expression(self, awaited);
         self.awaited = outer;
     }
 
@@ -259,25 +259,25 @@ impl<'a> Visit<'a> for Uses<'_> {
         {
             self.see(member.object());
         }
-        walk::walk_expression(self, expression);
+        walk_js::walk_expression(self, expression);
     }
 
     fn visit_spread_element(&mut self, spread: &SpreadElement<'a>) {
         self.see(&spread.argument);
-        walk::walk_spread_element(self, spread);
+        walk_js::walk_spread_element(self, spread);
     }
 
     fn visit_variable_declarator(&mut self, declarator: &VariableDeclarator<'a>) {
         if let (BindingPattern::ArrayPattern(_), Some(list)) = (&declarator.id, &declarator.init) {
             self.see(list);
         }
-        walk::walk_variable_declarator(self, declarator);
+        walk_js::walk_variable_declarator(self, declarator);
     }
 
     fn visit_for_of_statement(&mut self, each: &ForOfStatement<'a>) {
         if !each.r#await {
             self.see(&each.right);
         }
-        walk::walk_for_of_statement(self, each);
+        walk_js::walk_for_of_statement(self, each);
     }
 }
