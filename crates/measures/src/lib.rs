@@ -18,7 +18,7 @@ mod tools;
 pub mod walls;
 
 pub use error::MeasureError;
-pub use figures::{Listed, Pace, Step, Subject, measure};
+pub use figures::{Listed, Pace, Step, Subject, measure, tokens};
 pub use load::{ENDLESS, Gate, endless, patient, sandbox, start};
 pub use times::Times;
 pub use tools::{WAIT, many_tools, two_tools};

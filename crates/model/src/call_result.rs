@@ -64,6 +64,26 @@ impl<'de> Deserialize<'de> for Said {
 #[derive(Deserialize)]
 struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
 
+/// The value that a script gets from a `CallToolResult`, from its text. Of one with structured
+/// content nothing else is read: its texts have the same again.
+///
+/// # Errors
+/// As [`JsonText::to_value`].
+pub fn result_value_in(raw: &JsonText) -> Result<Value, serde_json::Error> {
+    #[derive(Deserialize)]
+    struct Structured {
+        #[serde(rename = "structuredContent", default)]
+        content: Option<Value>,
+    }
+    // Where it is not an object, or has the member twice, all of it is looked at.
+    if raw.as_str().starts_with('{')
+        && let Ok(Structured { content: Some(structured) }) = serde_json::from_str(raw.as_str())
+    {
+        return Ok(structured);
+    }
+    raw.to_value().map(|raw| result_value(&raw))
+}
+
 /// The value that a script gets from a `CallToolResult`.
 pub fn result_value(raw: &Value) -> Value {
     if let Some(structured) = raw.get("structuredContent").filter(|structured| !structured.is_null()) {
@@ -129,5 +149,22 @@ mod tests {
         assert_eq!(result_value(&text("42")), json!("42"));
         let image = json!({ "content": [{ "type": "image", "data": "x" }] });
         assert_eq!(result_value(&image), image["content"]);
+    }
+
+    #[test]
+    fn from_a_text_the_value_is_that_of_its_tree() {
+        for text in [
+            r#"{"content":[],"structuredContent":{"a":[1,"x"]}}"#,
+            r#"{"structuredContent":null,"content":[{"type":"text","text":"[1]"}]}"#,
+            r#"{"structuredContent":{"a":1},"structuredContent":{"a":2}}"#,
+            r#"{"content":[{"type":"text","text":"t"}]}"#,
+            "{}",
+            r#"[{"structuredContent":1}]"#,
+            "7",
+        ] {
+            let raw = JsonText::parse(text.to_owned(), &JsonBounds::with_bytes(1000)).expect("JSON");
+            let tree = raw.to_value().expect("a tree");
+            assert_eq!(result_value_in(&raw).expect("a tree"), result_value(&tree), "{text}");
+        }
     }
 }

@@ -46,6 +46,7 @@ mod runs;
 mod script_value;
 mod server;
 mod tool;
+mod trace;
 mod verdict;
 
 pub use artifact::{
@@ -53,7 +54,7 @@ pub use artifact::{
 };
 pub use ask_ways::{AskWay, AskWays};
 pub use bytesize::ByteSize;
-pub use call_result::{result_text, result_value, says_error};
+pub use call_result::{result_text, result_value, result_value_in, says_error};
 pub use child_environment::{ChildEnvironment, VariablePattern, WithheldVariables};
 pub use denial::Denial;
 pub use duration::{DurationError, MAX_DURATION, duration_text, parse_duration};
@@ -80,7 +81,7 @@ pub use position::Position;
 pub use preview::{PREVIEW_BYTES, preview};
 pub use projects::{Project, Projects};
 pub use redact::{MASK, Redactor};
-pub use run_event::{RunEvent, RunStep};
+pub use run_event::{CallContent, RunEvent, RunStep};
 pub use run_id::{RunId, RunIdError, RunIdStart};
 pub use runs::RunsPatch;
 pub use script_value::{Bytes, BytesKind, ScriptValue, ValueError};
@@ -89,4 +90,7 @@ pub use server::{
     StdioCommand, Transport,
 };
 pub use tool::{Annotations, DefinitionError, ToolDefinition};
+pub use trace::{
+    RequestFailure, RequestTrace, RunTrace, ServedRequest, TRACEPARENT, TRACESTATE, TraceContext, TraceParentError,
+};
 pub use verdict::{UnknownVerdict, Verdict};

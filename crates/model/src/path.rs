@@ -25,6 +25,17 @@ impl ToolPath {
         [Self::ACQUIRE, Self::RELEASE].contains(&self.tool.as_str())
     }
 
+    /// Whether a namespace can have a property of this name: lists of properties have one a line.
+    pub fn is_property(name: &str) -> bool {
+        !name.is_empty() && !name.contains('\n')
+    }
+
+    /// Whether a component can import this tool, or find it by this path. It has no other names for
+    /// it, as scripts have.
+    pub fn is_importable(&self) -> bool {
+        Self::is_property(&self.tool) && !self.is_lock()
+    }
+
     /// Joins a server's name and a tool's name.
     pub fn new(server: impl Into<String>, tool: impl Into<String>) -> Self {
         Self { server: server.into(), tool: tool.into() }
@@ -83,6 +94,16 @@ mod tests {
         assert_eq!(path.to_string(), "notion.pages.create");
         for bad in ["", "fs", ".read", "fs."] {
             assert!(bad.parse::<ToolPath>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn what_locks_a_server_and_what_is_no_property_cannot_be_imported() {
+        for tool in ["read", "exclusive", "$read", "a\rb", "日本"] {
+            assert!(ToolPath::new("fs", tool).is_importable(), "{tool:?}");
+        }
+        for tool in ["", "\n", "a\nb", ToolPath::ACQUIRE, ToolPath::RELEASE] {
+            assert!(!ToolPath::new("fs", tool).is_importable(), "{tool:?}");
         }
     }
 }

@@ -4,17 +4,20 @@
 //! listeners, and never waited for. For a run in the engine's process, a listener that joins during
 //! the run hears what happens inside it only after the run's next answer.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::SystemTime};
 
 use serde::Serialize;
 
-use crate::{Effect, ErrorKind, LogLevel, RunId, ToolPath, Verdict};
+use crate::{Effect, ErrorKind, LogLevel, RunId, RunTrace, ToolPath, Verdict};
 
 /// Something that happened in a run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RunEvent {
     /// The run.
     pub run: RunId,
+    /// When it happened.
+    #[serde(skip)]
+    pub at: SystemTime,
     /// What happened.
     #[serde(flatten)]
     pub step: RunStep,
@@ -35,6 +38,9 @@ pub enum RunStep {
         /// The name that its client gives itself.
         #[serde(skip_serializing_if = "Option::is_none")]
         client: Option<Arc<str>>,
+        /// Where it stands in a trace, if that is recorded.
+        #[serde(skip)]
+        trace: Option<Arc<RunTrace>>,
     },
     /// There is no free slot: it waits for one.
     Queued,
@@ -87,6 +93,9 @@ pub enum RunStep {
     Sent {
         /// Its number in the run.
         call: u64,
+        /// Its arguments as they are sent, if its trace takes them.
+        #[serde(skip)]
+        arguments: Option<Arc<CallContent>>,
     },
     /// A server reported a call's progress.
     Progress {
@@ -110,8 +119,16 @@ pub enum RunStep {
         sent: bool,
         /// Whether the tool succeeded.
         ok: bool,
+        /// Whether no answer came from the tool at all: its server ended, say, or took too long.
+        fault: bool,
         /// Milliseconds from the moment when it was sent.
         ms: f64,
+        /// The length of its answer, if one came.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        bytes: Option<u64>,
+        /// Its answer, if one came and its trace takes it.
+        #[serde(skip)]
+        result: Option<Arc<CallContent>>,
     },
     /// The script has the answer of a call, or the end of a timer.
     HandedOver {
@@ -130,7 +147,32 @@ pub enum RunStep {
         /// wasmtime's fuel, where that was measured.
         #[serde(skip_serializing_if = "Option::is_none")]
         fuel: Option<u64>,
+        /// The length of its value and its log.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        told_bytes: Option<u64>,
     },
+}
+
+/// The arguments or the result of a call, for a trace whose owner asks for them: cut, and without
+/// what recordings leave out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CallContent {
+    /// The beginning of the JSON text: at most [`CallContent::MAX_BYTES`].
+    pub text: String,
+    /// The length of the whole text, if it was cut.
+    pub cut_from: Option<u64>,
+}
+
+impl CallContent {
+    /// Bytes of a text.
+    pub const MAX_BYTES: usize = 32 * 1024;
+
+    /// The beginning of this text.
+    pub fn of(text: &str) -> Self {
+        let end = text.floor_char_boundary(Self::MAX_BYTES);
+        let cut_from = (end < text.len()).then_some(text.len() as u64);
+        Self { text: text.get(..end).unwrap_or_default().to_owned(), cut_from }
+    }
 }
 
 impl RunStep {

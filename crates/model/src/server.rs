@@ -192,6 +192,16 @@ impl Transport {
             Self::BuiltIn(_) => "built_in",
         }
     }
+
+    /// The network transport below it, by OpenTelemetry's name; a server inside this process has
+    /// none.
+    pub fn network(&self) -> Option<&'static str> {
+        match self {
+            Self::Stdio(_) => Some("pipe"),
+            Self::Http(_) => Some("tcp"),
+            Self::BuiltIn(_) => None,
+        }
+    }
 }
 
 /// A program to start.

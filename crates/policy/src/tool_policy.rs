@@ -122,6 +122,11 @@ impl ToolPolicy {
         }
     }
 
+    /// The verdict on a call that none of the rules decides.
+    pub fn default_verdict(&self) -> Verdict {
+        self.default
+    }
+
     /// The verdict on a call.
     pub fn decide(&self, call: &Call<'_>) -> Decision {
         let found: Vec<Found<'_>> = self.paths.iter().map(|path| path.find(call.arguments)).collect();

@@ -13,7 +13,9 @@ const ESTIMATE: &str = "bytes of the JSON by 3.6, rounded up";
 /// The most tools that are looked up. More of them would not change the median.
 const LOOKED_UP: usize = 50;
 
-pub(super) fn tokens(servers: &[Listed], own_tools: &[Value], list_with: &str) -> Tokens {
+/// The tokens of all definitions of `servers`, held against those of belljar's own tools. Servers
+/// without a list are named, with the command that lists them.
+pub fn tokens(servers: &[Listed], own_tools: &[Value], list_with: &str) -> Tokens {
     let of = |server: &Listed| {
         let tools = server.tools.as_ref()?;
         let definitions = tools.iter().map(

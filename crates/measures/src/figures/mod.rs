@@ -15,6 +15,8 @@ use std::{path::PathBuf, sync::Arc, time::Duration};
 use belljar_model::ToolDefinition;
 use serde_json::Value;
 
+pub use context::tokens;
+
 use crate::{
     MeasureError,
     load::sandbox,
