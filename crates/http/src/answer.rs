@@ -1,16 +1,11 @@
 //! Our own answers: JSON, including errors.
 
-use std::{
-    convert::Infallible,
-    pin::Pin,
-    task::{Context, Poll},
-    time::Duration,
-};
+use std::{convert::Infallible, time::Duration};
 
+use belljar_connections::Held;
 use bytes::Bytes;
 use http::{HeaderValue, Response, StatusCode, header};
 use http_body_util::{BodyExt as _, Full, combinators::BoxBody};
-use hyper::body::{Body, Frame, SizeHint};
 use serde_json::{Value, json};
 
 /// When to retry after a limit was reached.
@@ -47,33 +42,7 @@ pub(crate) fn empty(status: StatusCode) -> Answer {
 
 /// The same answer, with a value that is held until the answer was sent or dropped.
 pub(crate) fn holding<T: Send + Sync + Unpin + 'static>(answer: Answer, held: T) -> Answer {
-    answer.map(|body| Holding { body, _held: held }.boxed())
-}
-
-/// A body that keeps its size, and a value alive.
-struct Holding<T> {
-    body: BoxBody<Bytes, Infallible>,
-    _held: T,
-}
-
-impl<T: Unpin> Body for Holding<T> {
-    type Data = Bytes;
-    type Error = Infallible;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        Pin::new(&mut self.body).poll_frame(context)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
-    }
+    answer.map(|body| Held::new(body, held).boxed())
 }
 
 /// The same answer, after which the connection is closed.

@@ -25,7 +25,7 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Admission, Metrics, Options, Principal, Scope, Tokens,
+    Admission, Metrics, Options, Page, Principal, Scope, Tokens,
     admission::Flights,
     answer::{self, Answer, LATER},
     body, cors,
@@ -38,6 +38,7 @@ use crate::{
     sessions::{NoUse, Place, Sessions, Use},
     shares::Shares,
     tokens::TokenDigest,
+    ui::{self, StillValid},
     validity::Validity,
 };
 
@@ -74,6 +75,8 @@ pub(crate) struct Front<H> {
     pub(crate) web_sockets: OnceLock<WebSockets>,
     /// Set before the first request, if at all.
     pub(crate) metrics: OnceLock<Metrics>,
+    /// Set before the first request, if at all.
+    pub(crate) page: OnceLock<Arc<dyn Page>>,
     /// Cancels the calls in flight, whose answers can still be sent.
     pub(crate) calling_off: CancellationToken,
     /// Ends all sessions and streams.
@@ -105,6 +108,7 @@ impl<H: ServerHandler> Front<H> {
             draining: CancellationToken::new(),
             web_sockets: OnceLock::new(),
             metrics: OnceLock::new(),
+            page: OnceLock::new(),
             calling_off: CancellationToken::new(),
             ending,
             options,
@@ -140,10 +144,16 @@ impl<H: ServerHandler> Front<H> {
         opening: &Mutex<Option<Opening>>,
     ) -> Result<Answer, Infallible> {
         let resource = self.oauth.get().map(ResourceServer::host);
-        if let Err(stranger) = self.allowed.check(request.uri(), request.headers(), resource) {
+        let checked = match ui::is_below(request.uri().path()) {
+            // The page takes requests of its own origin alone, whichever name that has.
+            true => self.allowed.check_host(request.uri(), request.headers(), resource),
+            false => self.allowed.check(request.uri(), request.headers(), resource),
+        };
+        if let Err(stranger) = checked {
             return Ok(answer::last(strange(&stranger)));
         }
-        let page = cors::page(request.headers());
+        // What is for people is for no page of another origin.
+        let page = cors::page(request.headers()).filter(|_| !ui::is_below(request.uri().path()));
         let mut answer = self.admitted(client, request, opening).await.unwrap_or_else(|refusal| refusal);
         if let Some(page) = page {
             cors::share(&mut answer, page);
@@ -166,6 +176,7 @@ impl<H: ServerHandler> Front<H> {
             "/mcp" if cors::is_preflight(&request) => Ok(cors::preflight()),
             "/mcp" => self.mcp(client, request).await,
             "/metrics" if self.metrics.get().is_some() => self.metrics(client, request).await,
+            path if self.page.get().is_some() && ui::is_below(path) => self.ui(client, request).await,
             "/healthz" => probe(request.method(), true),
             "/readyz" => probe(request.method(), !self.is_draining()),
             path if self.is_metadata(path) && cors::is_preflight(&request) => Ok(cors::preflight()),
@@ -212,6 +223,48 @@ impl<H: ServerHandler> Front<H> {
         }
         let metrics = self.metrics.get().ok_or_else(internal)?;
         Ok(metrics().await.answer())
+    }
+
+    /// Has the page answer. Only here it is decided who may open it.
+    async fn ui(&self, client: Client, mut request: Request<Incoming>) -> Result<Answer, Answer> {
+        let path = request.uri().path();
+        if path == "/ui" {
+            return Ok(ui::with_a_slash());
+        }
+        if self.is_draining() && request.method() != Method::GET {
+            let refusal = answer::refused(StatusCode::SERVICE_UNAVAILABLE, "the server is shutting down");
+            return Err(answer::last(answer::later(refusal, LATER)));
+        }
+        let bearer = if ui::opens(path) && request.method() == Method::POST {
+            // At the socket nobody shows a token: a proxy there would open the page to all.
+            if !matches!(client, Client::At(_)) {
+                let message = "the page is opened at the server's address, not at its socket";
+                return Err(answer::refused(StatusCode::FORBIDDEN, message));
+            }
+            let principal = self.principal(client, request.headers()).await?;
+            if !principal.may(Scope::Admin) {
+                let message =
+                    format!("the token '{}' does not open the page: it needs the scope admin", principal.name());
+                return Err(answer::refused(StatusCode::FORBIDDEN, &message));
+            }
+            tracing::info!("the page was opened with the token '{}'", principal.name());
+            let validity = self.validity(client, request.headers(), &principal);
+            request.headers_mut().remove(header::AUTHORIZATION);
+            Some(StillValid::new(principal.shared_name().clone(), move || validity.is_valid()))
+        } else {
+            None
+        };
+        let flight = (request.method() != Method::GET).then(|| self.flights.begin());
+        let (page, request) = self.page.get().zip(ui::below(request)).ok_or_else(internal)?;
+        tokio::select! {
+            answer = page.answer(request, bearer) => {
+                Ok(answer::holding(ui::until(answer, self.draining.clone()), flight))
+            }
+            () = self.calling_off.cancelled() => {
+                let refusal = answer::refused(StatusCode::SERVICE_UNAVAILABLE, "the server is shutting down");
+                Err(answer::last(answer::later(refusal, LATER)))
+            }
+        }
     }
 
     async fn mcp(&self, client: Client, mut request: Request<Incoming>) -> Result<Answer, Answer> {

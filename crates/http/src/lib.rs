@@ -3,12 +3,12 @@
 //! rmcp speaks the protocol. This crate adds what it leaves open: who may connect (`tokens` for
 //! tokens that the owner made, `oauth` for those of an authorization server, `guesses`), from which
 //! pages (`origin`, `cors`), how many sessions there may be, whose they are and how long they last
-//! (`sessions`), how many connections and requests are open (`connections`, `shares`), how slow a
-//! client may be (`patience`), what a body may contain (`body`, `shape`), and how everything ends
-//! (`server`). `refusal` has the answers to rejected requests. `front` is the order in which a
+//! (`sessions`), how many connections and requests are open and how slow a client may be
+//! (`belljar-connections`, `shares`), what a body may contain (`body`, `shape`), and how everything
+//! ends (`server`). `refusal` has the answers to rejected requests. `front` is the order in which a
 //! request is handled, `message` what is read of a message before rmcp reads it. `tasks` keeps
 //! calls that outlive their request, for handlers of this front and of any other. `host` is another
-//! protocol of belljar's at the same address, over WebSockets.
+//! protocol of belljar's at the same address, over WebSockets, and `ui` a page for people.
 //!
 //! It knows nothing of tools. It never passes a client's token on, and never trusts a header that a
 //! proxy could have set.
@@ -20,7 +20,6 @@ mod admission;
 mod answer;
 mod asked_once;
 mod body;
-mod connections;
 mod cors;
 mod frames;
 mod front;
@@ -31,7 +30,6 @@ mod metrics;
 mod oauth;
 mod options;
 mod origin;
-mod patience;
 mod refusal;
 mod server;
 mod sessions;
@@ -41,6 +39,7 @@ mod tasks;
 #[cfg(test)]
 mod tests;
 mod tokens;
+mod ui;
 mod validity;
 
 pub use admission::{Admission, Principal};
@@ -52,3 +51,4 @@ pub use options::{Limits, Options};
 pub use server::{Listener, Server};
 pub use tasks::{Asks, Call, Ending, Owner, Status, TaskLimits, Tasks};
 pub use tokens::{NewToken, Scope, Token, TokenError, Tokens};
+pub use ui::{Page, PageAnswer, PageRequest, StillValid};

@@ -32,6 +32,16 @@ impl Allowed {
 
     /// Checks where a request goes and comes from. `more` is an additional name of this server.
     pub(crate) fn check(&self, uri: &Uri, headers: &HeaderMap, more: Option<&str>) -> Result<(), Stranger> {
+        self.check_host(uri, headers, more)?;
+        if !headers.contains_key(header::ORIGIN) {
+            return Ok(());
+        }
+        let origin = only(headers, &header::ORIGIN).map(str::to_ascii_lowercase);
+        if origin.is_some_and(|origin| self.origins.contains(&origin)) { Ok(()) } else { Err(Stranger::Origin) }
+    }
+
+    /// Checks only where it goes.
+    pub(crate) fn check_host(&self, uri: &Uri, headers: &HeaderMap, more: Option<&str>) -> Result<(), Stranger> {
         let host = only(headers, &header::HOST).ok_or(Stranger::NoHost)?;
         for host in std::iter::once(host).chain(uri.authority().map(Authority::as_str)) {
             let authority: Authority = host.parse().map_err(|_| Stranger::Host)?;
@@ -40,11 +50,7 @@ impl Allowed {
                 return Err(Stranger::Host);
             }
         }
-        if !headers.contains_key(header::ORIGIN) {
-            return Ok(());
-        }
-        let origin = only(headers, &header::ORIGIN).map(str::to_ascii_lowercase);
-        if origin.is_some_and(|origin| self.origins.contains(&origin)) { Ok(()) } else { Err(Stranger::Origin) }
+        Ok(())
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::{future::Future, io, sync::Arc, time::Duration};
 
+use belljar_connections::{Connections, Patient, Place};
 use hyper::{server::conn::http1, service::service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use parking_lot::Mutex;
@@ -18,11 +19,9 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Metrics, Options, ResourceServer, Tokens, answer,
-    connections::{Connections, Place},
+    Metrics, Options, Page, ResourceServer, Tokens, answer,
     front::{Client, Front},
     host::{Runners, WebSockets},
-    patience::Patient,
 };
 
 /// How long to wait after a connection could not be accepted, usually because no file descriptor is
@@ -78,6 +77,14 @@ impl<H: ServerHandler> Server<H> {
     pub fn with_metrics(self, metrics: Metrics) -> Self {
         // A second caller finds it taken.
         let _ = self.front.metrics.set(metrics);
+        self
+    }
+
+    /// The same, with this page at `/ui`, for whoever has a token with the scope `admin`.
+    #[must_use]
+    pub fn with_page(self, page: Arc<dyn Page>) -> Self {
+        // A second caller finds it taken.
+        let _ = self.front.page.set(page);
         self
     }
 

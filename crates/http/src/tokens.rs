@@ -42,7 +42,7 @@ pub enum Scope {
     /// Read the metrics.
     #[serde(rename = "metrics")]
     Metrics,
-    /// Everything. Nothing requires it alone yet.
+    /// Everything. The page requires it alone.
     #[serde(rename = "admin")]
     Admin,
 }

@@ -25,6 +25,18 @@ pub(crate) enum Validity {
 }
 
 impl Validity {
+    /// Whether the token is valid at this moment.
+    pub(crate) fn is_valid(&self) -> bool {
+        match self {
+            #[cfg(unix)]
+            Self::Always => true,
+            Self::Token { digest, principal, tokens } => {
+                tokens.borrow().principal_of(digest).as_ref() == Some(principal)
+            }
+            Self::Until(until) => now() < *until,
+        }
+    }
+
     /// Completes when the token is not valid any more: it was removed, has another secret or other
     /// scopes, or has expired.
     pub(crate) async fn ended(self) {
@@ -87,6 +99,7 @@ mod tests {
     #[tokio::test]
     async fn a_token_of_the_authorization_server_is_valid_until_it_expires() {
         assert!(Validity::Until(now()).ended().now_or_never().is_some());
+        assert!(Validity::Until(Duration::MAX).is_valid() && !Validity::Until(now()).is_valid());
         assert!(Validity::Until(Duration::MAX).ended().now_or_never().is_none());
         Validity::Until(now() + Duration::from_millis(20)).ended().await;
     }

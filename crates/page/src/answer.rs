@@ -46,9 +46,12 @@ pub(crate) fn json(body: &Value) -> Answer {
     of("application/json", body.to_string())
 }
 
-/// What is wrong, for people and for the page.
-pub(crate) fn refused(status: StatusCode, message: &str) -> Answer {
-    let mut answer = json(&json!({ "error": message }));
+/// What is wrong, for people and for the page, which has a login or not.
+pub(crate) fn refused(status: StatusCode, message: &str, has_login: bool) -> Answer {
+    let mut answer = json(&match has_login {
+        true => json!({ "error": message, "login": true }),
+        false => json!({ "error": message }),
+    });
     *answer.status_mut() = status;
     answer
 }

@@ -1,7 +1,7 @@
 //! The page: one document, one style sheet and some modules, as they lie in `web/`.
 
 /// Each file by its path, with its type.
-const FILES: [(&str, &str, &str); 9] = [
+const FILES: [(&str, &str, &str); 13] = [
     ("/", HTML, include_str!("../web/index.html")),
     ("/style.css", "text/css; charset=utf-8", include_str!("../web/style.css")),
     ("/app.js", SCRIPT, include_str!("../web/app.js")),
@@ -10,6 +10,10 @@ const FILES: [(&str, &str, &str); 9] = [
     ("/runs.js", SCRIPT, include_str!("../web/runs.js")),
     ("/run.js", SCRIPT, include_str!("../web/run.js")),
     ("/approvals.js", SCRIPT, include_str!("../web/approvals.js")),
+    ("/compare.js", SCRIPT, include_str!("../web/compare.js")),
+    ("/tools.js", SCRIPT, include_str!("../web/tools.js")),
+    ("/rules.js", SCRIPT, include_str!("../web/rules.js")),
+    ("/cost.js", SCRIPT, include_str!("../web/cost.js")),
     ("/icon.svg", "image/svg+xml", include_str!("../web/icon.svg")),
 ];
 const HTML: &str = "text/html; charset=utf-8";
@@ -45,8 +49,13 @@ mod tests {
         }
         let (_, page) = file("/").expect("there is a page");
         assert!(!page.contains("<script>") && !page.contains("style=") && !page.contains(" onclick"));
-        for quoted in page.split('"').filter(|text| text.starts_with('/')) {
-            assert!(file(quoted).is_some(), "{quoted}");
+        // It is at the root of its own server, and below a path of another.
+        assert!(!page.split('"').any(|text| text.starts_with('/')));
+        for (name, _, text) in FILES.iter().filter(|(name, ..)| *name == "/" || name.ends_with(".js")) {
+            for quoted in text.split('"').filter_map(|text| text.strip_prefix('.')).filter(|text| text.starts_with('/'))
+            {
+                assert!(file(quoted).is_some(), "{name} has {quoted}");
+            }
         }
     }
 }

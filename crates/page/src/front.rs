@@ -1,54 +1,64 @@
 //! Handles a request in this order: where it goes and comes from, what it wants, whose it is.
 
-use std::{
-    convert::Infallible,
-    net::SocketAddr,
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{convert::Infallible, net::SocketAddr, sync::Arc, time::Instant};
 
-use bytes::BytesMut;
+use belljar_connections::Held;
 use http::{HeaderMap, HeaderName, Method, Request, StatusCode, header};
 use http_body_util::BodyExt as _;
 use hyper::body::{Body, Bytes};
-use serde::{Deserialize, de::DeserializeOwned};
+use serde::Deserialize;
 use serde_json::json;
-use tokio::time::timeout_at;
+use sha2::{Digest as _, Sha256};
+use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::{
     answer::{self, Answer},
+    embedded::Bearer,
     files,
+    reading::{MAX_BODY, MAX_CALL, asked, body, export, name, not_found},
     sessions::{NoSecret, Opened, Sessions},
-    source::{Decided, NotShown, RunsAsked, Source},
+    source::{Asked, Decided, Export, NotShown, Source, Task, WrittenCall},
     stream,
 };
 
 /// What goes with each change, beside the token.
 const CHANGE: HeaderName = HeaderName::from_static("x-belljar-change");
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
-/// The body of a decision has some hundred bytes.
-const MAX_BODY: usize = 4096;
-/// How long it may take.
-const BODY_TIME: Duration = Duration::from_secs(10);
-/// Characters of a name in a request.
-const MAX_NAME: usize = 200;
 /// Streams at once: each has a connection.
 const MAX_STREAMS: usize = 16;
+/// Calls, searches and replays at once, of all pages together: each may take long.
+const MAX_WORK: usize = 8;
+/// What else is shown at once. More wait, until their browsers give up.
+const MAX_READS: usize = 4;
+/// Exports at once, until they are read to their end: each may be large.
+const MAX_EXPORTS: usize = 2;
+/// The confirmation of a call that is written on the page, among those of questions.
+const WRITTEN: &str = "a written call";
 
 /// What answers requests.
 pub(crate) struct Front {
-    pub(crate) sessions: Sessions,
+    pub(crate) sessions: Arc<Sessions>,
     source: Arc<dyn Source>,
-    /// `127.0.0.1` and `localhost`, with the port.
-    hosts: [String; 2],
+    place: Place,
     streams: Arc<()>,
+    work: Semaphore,
+    reads: Semaphore,
+    exports: Arc<Semaphore>,
+}
+
+/// Where the page is.
+enum Place {
+    /// At a port of its own on the loopback, under these names.
+    Own([String; 2]),
+    /// On another server, which has checked the names, and whose clients have tokens.
+    Embedded,
 }
 
 /// Why a request is refused.
-struct Refused(StatusCode, String);
+pub(crate) struct Refused(pub(crate) StatusCode, pub(crate) String);
 
 impl Refused {
-    fn new(status: StatusCode, message: &str) -> Self {
+    pub(crate) fn new(status: StatusCode, message: &str) -> Self {
         Self(status, message.to_owned())
     }
 }
@@ -77,10 +87,30 @@ struct Ticket {
     ticket: String,
 }
 
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ConfirmedCall {
+    tool: String,
+    arguments: String,
+    confirmation: String,
+}
+
 impl Front {
+    /// A page at a port of its own.
     pub(crate) fn new(address: SocketAddr, source: Arc<dyn Source>) -> Self {
         let hosts = ["127.0.0.1", "localhost"].map(|name| format!("{name}:{}", address.port()));
-        Self { sessions: Sessions::default(), source, hosts, streams: Arc::new(()) }
+        Self::at(Place::Own(hosts), source)
+    }
+
+    /// A page of another server.
+    pub(crate) fn embedded(source: Arc<dyn Source>) -> Self {
+        Self::at(Place::Embedded, source)
+    }
+
+    fn at(place: Place, source: Arc<dyn Source>) -> Self {
+        let (work, reads) = (Semaphore::new(MAX_WORK), Semaphore::new(MAX_READS));
+        let exports = Arc::new(Semaphore::new(MAX_EXPORTS));
+        Self { sessions: Arc::default(), source, place, streams: Arc::new(()), work, reads, exports }
     }
 
     /// Whether a page is open and hears what happens.
@@ -88,22 +118,34 @@ impl Front {
         Arc::strong_count(&self.streams) > 1
     }
 
-    pub(crate) async fn answer<B>(&self, request: Request<B>) -> Result<Answer, Infallible>
+    /// Whether a request opens a page, as anybody may ask: who sends it is known when all of its
+    /// body is there.
+    pub(crate) fn is_opened_by<B>(request: &Request<B>) -> bool {
+        (request.method(), request.uri().path()) == (&Method::POST, "/session")
+    }
+
+    /// Answers a request; `bearer` has shown a token of the server that the page is on.
+    pub(crate) async fn answer<B>(&self, request: Request<B>, bearer: Option<Bearer>) -> Result<Answer, Infallible>
     where
         B: Body<Data = Bytes> + Unpin,
     {
         let answered = match self.comes_from_here(&request) {
-            Ok(()) => self.admitted(request).await,
+            Ok(()) => self.admitted(request, bearer).await,
             Err(refused) => Err(refused),
         };
-        Ok(answered.unwrap_or_else(|Refused(status, message)| answer::refused(status, &message)))
+        let has_login = matches!(self.place, Place::Embedded);
+        Ok(answered.unwrap_or_else(|Refused(status, message)| answer::refused(status, &message, has_login)))
     }
 
     /// Whether a request is meant for this server, and no other page has sent it.
     fn comes_from_here<B>(&self, request: &Request<B>) -> Result<(), Refused> {
         let headers = request.headers();
         let strange = |message| Err(Refused::new(StatusCode::FORBIDDEN, message));
-        let Some(host) = only(headers, &header::HOST).filter(|host| self.hosts.iter().any(|own| own == host)) else {
+        let is_own = |host: &&str| match &self.place {
+            Place::Own(names) => names.iter().any(|own| own == host),
+            Place::Embedded => true,
+        };
+        let Some(host) = only(headers, &header::HOST).filter(is_own) else {
             return strange("the host of the request is not this server");
         };
         if request.uri().authority().is_some_and(|authority| authority.as_str() != host) {
@@ -111,7 +153,12 @@ impl Front {
         }
         let is_change = request.method() != Method::GET;
         if headers.contains_key(header::ORIGIN) || is_change {
-            let own = |origin: &str| origin.strip_prefix("http://") == Some(host);
+            // Before another server there may be a proxy that speaks TLS.
+            let schemes: &[&str] = match &self.place {
+                Place::Own(_) => &["http://"],
+                Place::Embedded => &["http://", "https://"],
+            };
+            let own = |origin: &str| schemes.iter().any(|scheme| origin.strip_prefix(scheme) == Some(host));
             if !only(headers, &header::ORIGIN).is_some_and(own) {
                 return strange("the request comes from another page");
             }
@@ -125,7 +172,10 @@ impl Front {
         Ok(())
     }
 
-    async fn admitted<B: Body<Data = Bytes> + Unpin>(&self, request: Request<B>) -> Result<Answer, Refused> {
+    async fn admitted<B>(&self, request: Request<B>, bearer: Option<Bearer>) -> Result<Answer, Refused>
+    where
+        B: Body<Data = Bytes> + Unpin,
+    {
         let (method, path) = (request.method().clone(), request.uri().path().to_owned());
         if method != Method::GET && method != Method::POST {
             return Err(Refused::new(StatusCode::METHOD_NOT_ALLOWED, "the page takes GET and POST"));
@@ -133,17 +183,13 @@ impl Front {
         if let (&Method::GET, Some((kind, text))) = (&method, files::file(&path)) {
             return Ok(answer::of(kind, text));
         }
-        if (&method, path.as_str()) == (&Method::POST, "/session") {
-            let Ticket { ticket } = body(request).await?;
-            let opened = self.sessions.open(&ticket, Instant::now())?;
-            let Opened { token, change } = opened.ok_or_else(|| {
-                Refused::new(StatusCode::FORBIDDEN, "the ticket is used up or too old: 'belljar ui' makes a new one")
-            })?;
+        if Self::is_opened_by(&request) {
+            let Opened { token, change } = self.opened(request, bearer).await?;
             return Ok(answer::json(&json!({ "token": token, "change": change })));
         }
         let token = self.token(request.headers())?;
         if method == Method::GET {
-            return self.shown(&path, request.uri().query().unwrap_or_default()).await;
+            return self.shown(token, &path, request.uri().query().unwrap_or_default()).await;
         }
         let change = only(request.headers(), &CHANGE).unwrap_or_default();
         if !self.sessions.may_change(&token, change, Instant::now()) {
@@ -152,39 +198,135 @@ impl Front {
         self.changed(&token, &path, request).await
     }
 
+    /// Opens a page, for who has a ticket or a token.
+    async fn opened<B>(&self, request: Request<B>, bearer: Option<Bearer>) -> Result<Opened, Refused>
+    where
+        B: Body<Data = Bytes> + Unpin,
+    {
+        if let Place::Embedded = self.place {
+            let bearer = bearer.ok_or_else(|| Refused::new(StatusCode::UNAUTHORIZED, "a token is needed"))?;
+            return Ok(self.sessions.open_for(bearer, Instant::now())?);
+        }
+        let Ticket { ticket } = body(request, MAX_BODY).await?;
+        self.sessions.open(&ticket, Instant::now())?.ok_or_else(|| {
+            Refused::new(StatusCode::FORBIDDEN, "the ticket is used up or too old: 'belljar ui' makes a new one")
+        })
+    }
+
     /// The token of a request, if it is that of an open page.
     fn token(&self, headers: &HeaderMap) -> Result<String, Refused> {
         let shown = only(headers, &header::AUTHORIZATION).and_then(|value| value.strip_prefix("Bearer "));
         let known = shown.filter(|token| self.sessions.knows(token, Instant::now()));
-        known.map(str::to_owned).ok_or_else(|| {
-            Refused::new(StatusCode::UNAUTHORIZED, "the page is not open any more: open it with 'belljar ui'")
-        })
+        let message = match &self.place {
+            Place::Own(_) => "the page is not open any more: open it with 'belljar ui'",
+            Place::Embedded => "the page is not open: it takes a token with the scope admin",
+        };
+        known.map(str::to_owned).ok_or_else(|| Refused::new(StatusCode::UNAUTHORIZED, message))
     }
 
-    async fn shown(&self, path: &str, query: &str) -> Result<Answer, Refused> {
-        match path {
-            "/api/runs" => Ok(answer::json(&self.source.runs(runs_asked(query)?).await?)),
-            "/api/approvals" => Ok(answer::json(&self.source.approvals().await?)),
-            "/api/waiting" => Ok(answer::json(&self.source.waiting().await?)),
-            "/metrics" => {
-                let (kind, text) = self.source.metrics().await;
-                Ok(answer::of(kind, text))
-            }
-            "/api/events" => {
-                if Arc::strong_count(&self.streams) > MAX_STREAMS {
-                    let message = format!("{MAX_STREAMS} pages are open, the limit: close one");
-                    return Err(Refused(StatusCode::TOO_MANY_REQUESTS, message));
-                }
-                Ok(stream::answer(self.source.updates(), self.streams.clone()))
-            }
-            _ => match path.strip_prefix("/api/runs/") {
-                Some(run) => Ok(answer::json(&self.source.run(name(run)?).await?)),
-                None => Err(not_found()),
-            },
+    async fn shown(&self, token: String, path: &str, query: &str) -> Result<Answer, Refused> {
+        if path == "/metrics" {
+            let (kind, text) = self.source.metrics().await;
+            return Ok(answer::of(kind, text));
         }
+        if path == "/api/events" {
+            if Arc::strong_count(&self.streams) > MAX_STREAMS {
+                let message = format!("{MAX_STREAMS} pages are open, the limit: close one");
+                return Err(Refused(StatusCode::TOO_MANY_REQUESTS, message));
+            }
+            let sessions = self.sessions.clone();
+            let is_open = move || sessions.knows(&token, Instant::now());
+            return Ok(stream::answer(self.source.updates(), self.streams.clone(), is_open));
+        }
+        if let Some((run, form)) = export(path) {
+            let kind = match form {
+                Export::Recording => "application/octet-stream",
+                Export::Json => "application/json",
+            };
+            let place = self.exports.clone().try_acquire_owned().map_err(|_| too_many(MAX_EXPORTS))?;
+            let exported = answer::of(kind, self.source.exported(run, form).await?);
+            return Ok(exported.map(|body| Held::new(body, place).boxed_unsync()));
+        }
+        let asked = asked(path, query)?;
+        let _place = match &asked {
+            // A server may be started for it.
+            Asked::Search(_) | Asked::ToolsOf(_) | Asked::Tool(_) => Some(self.place_to_work()?),
+            // What waits for a decision is shown whatever else is read.
+            Asked::Waiting | Asked::Approvals => None,
+            // Nobody closes it.
+            _ => self.reads.acquire().await.ok(),
+        };
+        Ok(answer::json(&self.source.shown(asked).await?))
+    }
+
+    /// A place for what may take long.
+    fn place_to_work(&self) -> Result<SemaphorePermit<'_>, Refused> {
+        self.work.try_acquire().map_err(|_| too_many(MAX_WORK))
     }
 
     async fn changed<B>(&self, token: &str, path: &str, request: Request<B>) -> Result<Answer, Refused>
+    where
+        B: Body<Data = Bytes> + Unpin,
+    {
+        let done = match path {
+            "/api/explain" => {
+                let call = body(request, MAX_CALL).await?;
+                let _place = self.place_to_work()?;
+                self.source.done(Task::Explain(call)).await?
+            }
+            "/api/call/show" => {
+                let call: WrittenCall = body(request, MAX_CALL).await?;
+                let identity = identity(&call);
+                let _place = self.place_to_work()?;
+                let explained = self.source.done(Task::Explain(call)).await?;
+                let shown = (WRITTEN.to_owned(), identity);
+                let confirmation = self.sessions.confirmation(token, shown, Instant::now())?;
+                json!({ "explained": explained, "confirmation": confirmation })
+            }
+            "/api/call" => self.call(token, body(request, MAX_CALL).await?).await?,
+            "/session/end" => {
+                tracing::info!(by = self.sessions.bearer(token), "a page is closed");
+                self.sessions.close(token);
+                json!({ "closed": true })
+            }
+            _ => match path.strip_prefix("/api/runs/").and_then(|asked| asked.split_once('/')) {
+                Some((run, "replay")) => {
+                    let run = name(run)?;
+                    let _place = self.place_to_work()?;
+                    self.source.done(Task::Replay(run)).await?
+                }
+                Some((run, "cancel")) => {
+                    let run = name(run)?;
+                    tracing::info!(run, by = self.sessions.bearer(token), "a run is cancelled on the page");
+                    self.source.cancel(run).await?;
+                    json!({ "cancelled": true })
+                }
+                _ => return self.decided(token, path, request).await,
+            },
+        };
+        Ok(answer::json(&done))
+    }
+
+    /// Makes a call that was shown exactly so.
+    async fn call(&self, token: &str, asked: ConfirmedCall) -> Result<serde_json::Value, Refused> {
+        let ConfirmedCall { tool, arguments, confirmation } = asked;
+        let call = WrittenCall { tool, arguments };
+        // Without a place, what the person has confirmed is not used up.
+        let _place = self.place_to_work()?;
+        let shown = self.sessions.confirmed(token, WRITTEN, &confirmation, Instant::now());
+        if shown.as_deref() != Some(identity(&call).as_str()) {
+            let message = "nothing is called: the call was not shown so, or too long ago; look at it again";
+            return Err(Refused::new(StatusCode::CONFLICT, message));
+        }
+        tracing::info!(
+            tool = call.tool,
+            by = self.sessions.bearer(token),
+            "a call that was written on the page is made"
+        );
+        Ok(self.source.call(call).await?)
+    }
+
+    async fn decided<B>(&self, token: &str, path: &str, request: Request<B>) -> Result<Answer, Refused>
     where
         B: Body<Data = Bytes> + Unpin,
     {
@@ -196,27 +338,26 @@ impl Front {
             return Ok(answer::json(&json!({ "question": question, "confirmation": confirmation })));
         }
         let id = name(asked)?;
-        let Decided { approve, confirmation } = body(request).await?;
+        let Decided { approve, confirmation } = body(request, MAX_BODY).await?;
         let identity = self.sessions.confirmed(token, &id, &confirmation, Instant::now()).ok_or_else(|| {
             let message = "nothing is decided: the call was shown too long ago, or was decided here; look at it again";
             Refused::new(StatusCode::CONFLICT, message)
         })?;
+        tracing::info!(question = id, approve, by = self.sessions.bearer(token), "a decision is made on the page");
         self.source.decide(id, identity, approve).await?;
         Ok(answer::json(&json!({ "approved": approve })))
     }
 }
 
-fn not_found() -> Refused {
-    Refused::new(StatusCode::NOT_FOUND, "there is nothing here")
+fn too_many(limit: usize) -> Refused {
+    let message = format!("{limit} requests of this kind are under way, the limit: try again later");
+    Refused(StatusCode::TOO_MANY_REQUESTS, message)
 }
 
-/// A name of belljar's own making in a path.
-fn name(text: &str) -> Result<String, Refused> {
-    let is_name = |character: char| character.is_ascii_alphanumeric() || character == '_';
-    match !text.is_empty() && text.len() <= MAX_NAME && text.chars().all(is_name) {
-        true => Ok(text.to_owned()),
-        false => Err(not_found()),
-    }
+/// All of a call that is written on the page.
+fn identity(call: &WrittenCall) -> String {
+    let digest = Sha256::digest(json!([call.tool, call.arguments]).to_string().as_bytes());
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The value of a header that must occur exactly once.
@@ -224,61 +365,6 @@ fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
     let mut values = headers.get_all(name).iter();
     let value = values.next()?;
     if values.next().is_some() { None } else { value.to_str().ok() }
-}
-
-async fn body<T: DeserializeOwned, B: Body<Data = Bytes> + Unpin>(request: Request<B>) -> Result<T, Refused> {
-    let too_large = || Refused(StatusCode::PAYLOAD_TOO_LARGE, format!("a body may have {MAX_BODY} bytes"));
-    let wrong = |message| Refused::new(StatusCode::BAD_REQUEST, message);
-    let (mut body, mut bytes) = (request.into_body(), BytesMut::new());
-    let end = Instant::now() + BODY_TIME;
-    loop {
-        let frame = timeout_at(end.into(), body.frame()).await;
-        let Some(frame) = frame.map_err(|_| wrong("the body came too slowly"))? else { break };
-        let frame = frame.map_err(|_| wrong("the body broke off"))?;
-        let Ok(data) = frame.into_data() else { continue };
-        if bytes.len() + data.len() > MAX_BODY {
-            return Err(too_large());
-        }
-        bytes.extend_from_slice(&data);
-    }
-    serde_json::from_slice(&bytes).map_err(|_| wrong("the body is not what is expected here"))
-}
-
-fn runs_asked(query: &str) -> Result<RunsAsked, Refused> {
-    let mut asked = RunsAsked::default();
-    for pair in query.split('&').filter(|pair| !pair.is_empty()) {
-        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-        let value = decoded(value).filter(|value| value.len() <= MAX_NAME);
-        let value = value.ok_or_else(|| Refused::new(StatusCode::BAD_REQUEST, "a filter cannot be read"))?;
-        let text = Some(value.clone()).filter(|value| !value.is_empty());
-        match name {
-            "client" => asked.client = text,
-            "tool" => asked.tool = text,
-            "effect" => asked.effect = text,
-            "failed" => asked.failed = value == "1",
-            "waiting" => asked.waiting = value == "1",
-            "limit" => asked.limit = value.parse().ok(),
-            _ => return Err(Refused::new(StatusCode::BAD_REQUEST, "there is no such filter")),
-        }
-    }
-    Ok(asked)
-}
-
-/// A value of a query, without its percent signs.
-fn decoded(text: &str) -> Option<String> {
-    let (mut bytes, mut rest) = (Vec::with_capacity(text.len()), text.bytes());
-    while let Some(byte) = rest.next() {
-        bytes.push(match byte {
-            b'+' => b' ',
-            b'%' => {
-                let digit = |byte: Option<u8>| char::from(byte?).to_digit(16);
-                let (high, low) = (digit(rest.next())?, digit(rest.next())?);
-                u8::try_from(high * 16 + low).ok()?
-            }
-            other => other,
-        });
-    }
-    String::from_utf8(bytes).ok()
 }
 
 #[cfg(test)]

@@ -7,19 +7,23 @@ use std::{
     time::{Duration, Instant},
 };
 
+use belljar_connections::{Connections, Held, Patient, Place};
+use http_body_util::BodyExt as _;
 use hyper::{server::conn::http1, service::service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::{
     net::{TcpListener, TcpStream},
-    sync::Semaphore,
     task::JoinSet,
     time::{sleep, timeout},
 };
 
 use crate::{TICKET_LIVES, front::Front, source::Source};
 
-/// Connections at once. A browser has six of a page.
+/// Connections at once. A browser has six of a page. When they are all taken, the one that has
+/// waited longest for a request, or for the body of one without a token, gives way.
 const MAX_CONNECTIONS: usize = 64;
+/// How long a browser may read nothing of what is written to it.
+const STALLED: Duration = if cfg!(test) { Duration::from_millis(300) } else { Duration::from_secs(30) };
 const HEAD_BYTES: usize = 16 * 1024;
 const HEAD_TIME: Duration = Duration::from_secs(10);
 const AFTER_FAULT: Duration = Duration::from_millis(100);
@@ -57,18 +61,14 @@ impl PageServer {
     /// Serves until the future is dropped, which ends all connections.
     pub async fn serve(self) {
         let Self { front, listener, .. } = self;
-        let (places, mut connections) = (Arc::new(Semaphore::new(MAX_CONNECTIONS)), JoinSet::new());
+        let (places, mut connections) = (Connections::new(MAX_CONNECTIONS), JoinSet::new());
         loop {
             while connections.try_join_next().is_some() {}
-            // Nobody closes it.
-            let Ok(place) = places.clone().acquire_owned().await else { return };
+            let place = places.place().await;
             match listener.accept().await {
                 Ok((stream, _)) => {
                     let front = front.clone();
-                    connections.spawn(async move {
-                        connection(&front, stream).await;
-                        drop(place);
-                    });
+                    connections.spawn(async move { connection(&front, stream, &place).await });
                 }
                 Err(error) => {
                     tracing::warn!("a browser's connection could not be accepted: {error}");
@@ -103,13 +103,105 @@ impl PageHandle {
     }
 }
 
-async fn connection(front: &Front, stream: TcpStream) {
+async fn connection(front: &Front, stream: TcpStream, place: &Arc<Place>) {
     // Answers are small, and a person waits.
     let _ = stream.set_nodelay(true);
     let mut builder = http1::Builder::new();
     builder.timer(TokioTimer::new()).header_read_timeout(HEAD_TIME).max_buf_size(HEAD_BYTES);
-    let served = builder.serve_connection(TokioIo::new(stream), service_fn(|request| front.answer(request)));
-    if let Err(error) = served.await {
-        tracing::debug!("a browser's connection ended: {error}");
+    let service = service_fn(|request| {
+        // One that nobody has to have a token for waits like its head: it can keep no place by
+        // sending its body slowly.
+        let answering = (!Front::is_opened_by(&request)).then(|| place.answers());
+        async move {
+            let answer = front.answer(request, None).await;
+            let answering = answering.unwrap_or_else(|| place.answers());
+            answer.map(|answer| answer.map(|body| Held::new(body, answering).boxed_unsync()))
+        }
+    });
+    let served = builder.serve_connection(TokioIo::new(Patient::new(stream, STALLED)), service);
+    tokio::select! {
+        served = served => if let Err(error) = served {
+            tracing::debug!("a browser's connection ended: {error}");
+        },
+        () = place.gives_way() => tracing::debug!("a connection that waited for a request is closed: others need its place"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures::FutureExt as _;
+    use tokio::{
+        io::{AsyncReadExt as _, AsyncWriteExt as _},
+        net::TcpSocket,
+    };
+
+    use super::*;
+    use crate::tests_source::Kept;
+
+    /// Sees the page, as soon as there is a place.
+    async fn sees_the_page(address: SocketAddr) {
+        let mut asking = TcpStream::connect(address).await.expect("there is a queue");
+        let request = format!("GET / HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
+        asking.write_all(request.as_bytes()).await.expect("sent");
+        let mut answer = String::new();
+        asking.read_to_string(&mut answer).await.expect("answered");
+        assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    }
+
+    #[tokio::test]
+    async fn connections_that_ask_nothing_do_not_keep_others_from_the_page() {
+        let server = PageServer::bind(Arc::new(Kept::default())).await.expect("it listens");
+        let address = server.address;
+        let serving = tokio::spawn(server.serve());
+        let mut idle = Vec::new();
+        for _ in 0..MAX_CONNECTIONS + 2 {
+            idle.push(TcpStream::connect(address).await.expect("there is a queue"));
+        }
+        sees_the_page(address).await;
+        drop(idle);
+        serving.abort();
+    }
+
+    #[tokio::test]
+    async fn connections_that_open_a_page_slowly_do_not_keep_others_from_it() {
+        let server = PageServer::bind(Arc::new(Kept::default())).await.expect("it listens");
+        let address = server.address;
+        let serving = tokio::spawn(server.serve());
+        let head = format!(
+            "POST /session HTTP/1.1\r\nHost: {address}\r\nOrigin: http://{address}\r\nContent-Length: 4000\r\n\r\n{{"
+        );
+        let mut slow = Vec::new();
+        for _ in 0..MAX_CONNECTIONS {
+            let mut stream = TcpStream::connect(address).await.expect("there is a queue");
+            stream.write_all(head.as_bytes()).await.expect("sent");
+            slow.push(stream);
+        }
+        sees_the_page(address).await;
+        // One of them gave way before it was told that its body came too slowly.
+        let told = slow.iter_mut().map(|stream| async { stream.read(&mut [0; 1000]).await }.boxed());
+        let (first, ..) = futures::future::select_all(told).await;
+        assert_eq!(first.expect("it is closed"), 0, "it was answered");
+        serving.abort();
+    }
+
+    #[tokio::test]
+    async fn connections_that_ask_much_and_read_nothing_do_not_keep_others_from_the_page() {
+        let server = PageServer::bind(Arc::new(Kept::default())).await.expect("it listens");
+        let address = server.address;
+        let serving = tokio::spawn(server.serve());
+        // More than fits into what is between them and the server.
+        let asked = format!("GET /style.css HTTP/1.1\r\nHost: {address}\r\n\r\n").repeat(400);
+        let mut silent = Vec::new();
+        for _ in 0..MAX_CONNECTIONS {
+            let socket = TcpSocket::new_v4().expect("a socket");
+            socket.set_recv_buffer_size(4096).expect("it can be small");
+            let mut stream = socket.connect(address).await.expect("there is a queue");
+            stream.write_all(asked.as_bytes()).await.expect("sent");
+            silent.push(stream);
+        }
+        let patience = Duration::from_secs(60);
+        timeout(patience, sees_the_page(address)).await.expect("a silent one has lost its place");
+        drop(silent);
+        serving.abort();
     }
 }

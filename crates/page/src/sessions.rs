@@ -15,6 +15,8 @@ use rand::{TryRngCore as _, rngs::OsRng};
 use sha2::{Digest as _, Sha256};
 use tokio::sync::watch;
 
+use crate::embedded::Bearer;
+
 /// How long a ticket is good.
 pub const TICKET_LIVES: Duration = Duration::from_secs(120);
 /// How long a page may be open.
@@ -54,6 +56,8 @@ struct Session {
     token: Kept,
     change: Kept,
     opened: Instant,
+    /// Who it was opened for, if that is not who has a ticket.
+    bearer: Option<Bearer>,
     confirmations: VecDeque<Confirmation>,
 }
 
@@ -105,8 +109,7 @@ impl Sessions {
 
     /// Opens a page with a ticket, which is used up.
     pub(crate) fn open(&self, ticket: &str, now: Instant) -> Result<Option<Opened>, NoSecret> {
-        let (token, kept_token) = secret()?;
-        let (change, kept_change) = secret()?;
+        let (opened, session) = Session::new(None, now)?;
         let asked = kept(ticket);
         let mut state = self.0.lock();
         state.tickets.retain(|ticket| now < ticket.until);
@@ -114,17 +117,34 @@ impl Sessions {
         let is_good = |ticket: &&Ticket| ticket.secret == asked && !*ticket.is_used.borrow();
         let Some(ticket) = state.tickets.iter().find(is_good) else { return Ok(None) };
         ticket.is_used.send_replace(true);
-        if state.sessions.len() == MAX_SESSIONS {
-            state.sessions.pop_front();
-        }
-        let session = Session { token: kept_token, change: kept_change, opened: now, confirmations: VecDeque::new() };
-        state.sessions.push_back(session);
-        Ok(Some(Opened { token, change }))
+        state.add(session, now);
+        Ok(Some(opened))
+    }
+
+    /// Opens a page for somebody whose token is valid. It is open no longer than that.
+    pub(crate) fn open_for(&self, bearer: Bearer, now: Instant) -> Result<Opened, NoSecret> {
+        let (opened, session) = Session::new(Some(bearer), now)?;
+        self.0.lock().add(session, now);
+        Ok(opened)
+    }
+
+    /// Closes the page with this token.
+    pub(crate) fn close(&self, token: &str) {
+        let token = kept(token);
+        self.0.lock().sessions.retain(|session| session.token != token);
     }
 
     /// Whether this is the token of an open page.
     pub(crate) fn knows(&self, token: &str, now: Instant) -> bool {
         self.with(token, now, |_| true).unwrap_or(false)
+    }
+
+    /// The name of the token by which a page was opened, if it was opened by one.
+    pub(crate) fn bearer(&self, token: &str) -> Option<String> {
+        let token = kept(token);
+        let state = self.0.lock();
+        let session = state.sessions.iter().find(|session| session.token == token)?;
+        session.bearer.as_ref().map(|bearer| bearer.name().to_string())
     }
 
     /// Whether a page with this token may change something, given its second secret.
@@ -168,12 +188,37 @@ impl Sessions {
         let token = kept(token);
         let mut state = self.0.lock();
         let sessions = &mut state.sessions;
-        sessions.retain(|session| now.saturating_duration_since(session.opened) < SESSION_LIVES);
+        sessions.retain(|session| session.is_open(now));
         let at = sessions.iter().position(|session| session.token == token)?;
         let mut session = sessions.remove(at)?;
         let acted = act(&mut session);
         sessions.push_back(session);
         Some(acted)
+    }
+}
+
+impl State {
+    fn add(&mut self, session: Session, now: Instant) {
+        // One that is closed takes no place.
+        self.sessions.retain(|session| session.is_open(now));
+        if self.sessions.len() == MAX_SESSIONS {
+            self.sessions.pop_front();
+        }
+        self.sessions.push_back(session);
+    }
+}
+
+impl Session {
+    fn new(bearer: Option<Bearer>, opened: Instant) -> Result<(Opened, Self), NoSecret> {
+        let ((token, kept_token), (change, kept_change)) = (secret()?, secret()?);
+        let confirmations = VecDeque::new();
+        let session = Self { token: kept_token, change: kept_change, opened, bearer, confirmations };
+        Ok((Opened { token, change }, session))
+    }
+
+    fn is_open(&self, now: Instant) -> bool {
+        let is_valid = self.bearer.as_ref().is_none_or(Bearer::is_valid);
+        is_valid && now.saturating_duration_since(self.opened) < SESSION_LIVES
     }
 }
 
@@ -212,6 +257,11 @@ mod tests {
             !sessions.may_change(&page.token, &page.token, now)
                 && !sessions.may_change(&page.change, &page.change, now)
         );
+        let other = opened(&sessions, now);
+        sessions.close(&other.change);
+        assert!(sessions.knows(&other.token, now), "another secret closes nothing");
+        sessions.close(&other.token);
+        assert!(!sessions.knows(&other.token, now) && sessions.knows(&page.token, now));
         let late = sessions.ticket(now).expect("random");
         assert!(sessions.open(&late, now + TICKET_LIVES).expect("random").is_none());
         assert!(!sessions.knows(&page.token, now + SESSION_LIVES));

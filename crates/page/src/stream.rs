@@ -21,15 +21,20 @@ const MAX_GATHERED: usize = 500;
 /// How often something is sent where nothing happens: a page that is gone is then noticed.
 const BEAT: Duration = Duration::from_secs(15);
 
-/// The answer that goes on. `open` is held as long as it does.
-pub(crate) fn answer<T: Send + Sync + 'static>(updates: BoxStream<'static, Value>, open: Arc<T>) -> Answer {
-    let messages = stream::unfold((updates, open, true), |(mut updates, open, is_first)| async move {
-        if is_first {
-            return Some((message(&[]), (updates, open, false)));
-        }
-        let gathered = gathered(&mut updates).await?;
-        Some((message(&gathered), (updates, open, false)))
-    });
+/// The answer that goes on as long as the page is open. `held` is held as long as it does.
+pub(crate) fn answer<T: Send + Sync + 'static>(
+    updates: BoxStream<'static, Value>,
+    held: Arc<T>,
+    is_open: impl Fn() -> bool + Send + 'static,
+) -> Answer {
+    let messages =
+        stream::unfold((updates, held, is_open, true), |(mut updates, held, is_open, is_first)| async move {
+            if is_first {
+                return Some((message(&[]), (updates, held, is_open, false)));
+            }
+            let gathered = gathered(&mut updates).await.filter(|_| is_open())?;
+            Some((message(&gathered), (updates, held, is_open, false)))
+        });
     let frames = messages.map(|text| Ok::<_, Infallible>(Frame::data(Bytes::from(text))));
     answer::with("text/event-stream", StreamBody::new(frames).boxed_unsync())
 }
@@ -65,7 +70,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn updates_of_a_moment_come_together_and_a_silent_stream_beats() {
         let now = stream::iter([json!(1), json!("a\nb")]).chain(stream::pending()).boxed();
-        let mut body = answer(now, Arc::new(())).into_body();
+        let mut body = answer(now, Arc::new(()), || true).into_body();
         let mut texts = Vec::new();
         for _ in 0..3 {
             let frame = body.frame().await.expect("it goes on").expect("it does not fail");

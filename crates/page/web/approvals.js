@@ -1,18 +1,18 @@
 // What waits for a decision, exactly as it would be sent, and the decision.
 
 import { get, post } from "./api.js";
-import { again, block, changes, chip, count, effect, h, line, moment, name, size, span } from "./dom.js";
+import { again, changes, chip, count, effect, h, line, lines, moment, name, opens, readTo, size, span } from "./dom.js";
 
 export function approvals() {
   return {
     title: "Approvals",
-    concerns: ({ event }) => ["parked", "resumed", "ended"].includes(event),
-    draw: changes(() => get("/api/approvals"), ({ approvals }) => {
+    concerns: ({ kind, event }) => kind === "run" && ["parked", "resumed", "ended"].includes(event),
+    draw: changes(() => get("api/approvals"), ({ approvals }) => {
       const heading = h("h1", {}, "Approvals");
       if (!approvals.length) {
         return [heading, h("section", { class: "empty" }, h("h2", {}, "Nothing waits for you"), h("p", {}, "When a rule asks about a call, the call stands here exactly as it would be sent, until you decide."))];
       }
-      return [heading, h("p", { class: "quiet" }, `${count(approvals.length, "call")} ${approvals.length === 1 ? "waits" : "wait"}. None of them is sent before you approve it.`),
+      return [heading, h("p", { class: "quiet" }, `${count(approvals.length, "call")} ${approvals.length === 1 ? "waits. It is not" : "wait. None of them is"} sent before you approve it.`),
         h("ul", { class: "questions" }, approvals.map((question) => h("li", {}, card(question))))];
     }),
   };
@@ -37,7 +37,7 @@ function what(question) {
     h("dl", { class: "facts" }, [
       ["Asked by rule", rule],
       ["Run", [h("a", { href: `#/run/${question.run}` }, h("code", {}, question.run)), `, call ${question.call}`]],
-      ["Asked for by", name(question.principal)],
+      ["Asked for by", name(question.principal, "principal")],
       ["Asked", moment(question.asked_ms)],
       ["Until", h("time", { datetime: new Date(question.expires_ms).toISOString() }, `in ${span(question.expires_ms - Date.now())}`)],
       ["The run so far", before],
@@ -50,10 +50,6 @@ function what(question) {
     ],
   ];
 }
-
-/** A text whose lines have numbers, so that a line that is only wrapped cannot pass for another. */
-const lines = (text, label, key) =>
-  h("ol", { class: "source arguments", tabindex: "0", "aria-label": label, "data-key": `lines ${key}` }, block(text).split("\n").map((line) => h("li", {}, h("code", {}, line || " "))));
 
 /** Asks once more, with the call as it is now. Only what is shown here can be decided. */
 async function ask(id, approve) {
@@ -71,12 +67,12 @@ async function ask(id, approve) {
   });
   document.body.append(dialog);
   try {
-    const { question, confirmation } = await post(`/api/approvals/${id}/show`);
+    const { question, confirmation } = await post(`api/approvals/${id}/show`);
     const end_of_it = h("span", { class: "end" });
     const send = async () => {
       for (const button of dialog.querySelectorAll("button")) button.disabled = true;
       try {
-        await post(`/api/approvals/${id}`, { approve, confirmation });
+        await post(`api/approvals/${id}`, { approve, confirmation });
         end(approve ? "Approved. The call is sent once, if nothing about it has changed. A run that was put aside goes on when its client asks for it again, or with belljar resume." : "Denied. The call is not sent.");
       } catch (error) {
         end(error.message);
@@ -89,23 +85,12 @@ async function ask(id, approve) {
       told,
       h("p", { class: "buttons" },
         h("button", { type: "button", class: approve ? "approve" : "deny", id: "decide", disabled: approve, on: { click: send } }, approve ? "Approve and send" : "Deny"),
-        h("button", { type: "button", autofocus: true, on: { click: close } }, "Not now")));
+        h("button", { type: "button", on: { click: close } }, "Not now")));
+    opens(dialog);
     if (approve) readTo(end_of_it, () => (dialog.querySelector("#decide").disabled = false));
   } catch (error) {
     dialog.append(h("h2", { id: "deciding" }, "It cannot be decided"), told, h("p", { class: "buttons" }));
+    opens(dialog);
     end(error.message);
   }
-  dialog.showModal();
-}
-
-const MOMENT = 700;
-
-/** Calls back once a person has had the end of a text before their eyes, for a moment. */
-function readTo(end, done) {
-  const watching = new IntersectionObserver((entries) => {
-    if (!entries.some((entry) => entry.isIntersecting)) return;
-    watching.disconnect();
-    setTimeout(done, MOMENT);
-  });
-  watching.observe(end);
 }

@@ -45,7 +45,8 @@ export function duration(ms) {
   if (ms < 100) return `${ms.toFixed(1)} ms`;
   if (ms < 10_000) return `${Math.round(ms).toLocaleString("en")} ms`;
   if (ms < 120_000) return `${(ms / 1000).toFixed(1)} s`;
-  return `${Math.round(ms / 60_000)} min`;
+  if (ms < 7_200_000) return `${Math.round(ms / 60_000)} min`;
+  return ms < 172_800_000 ? `${Math.round(ms / 3_600_000)} h` : `${Math.round(ms / 86_400_000)} d`;
 }
 
 export function size(bytes) {
@@ -71,8 +72,12 @@ export function span(ms) {
 
 export const moment = (at) => h("time", { "data-ago": at, datetime: new Date(at).toISOString(), title: new Date(at).toLocaleString() }, `${distance(at)} ago`);
 
+/** How long something goes on that began at a time. */
+export const since = (at) => h("span", { "data-since": at }, `${distance(at)} so far`);
+
 /** Distances go on where nothing else changes. */
 export function age() {
+  for (const going of document.querySelectorAll("[data-since]")) going.textContent = `${distance(Number(going.dataset.since))} so far`;
   for (const time of document.querySelectorAll("time[data-ago]")) time.textContent = `${distance(Number(time.dataset.ago))} ago`;
 }
 
@@ -106,3 +111,68 @@ export function changes(get, build) {
 
 /** Has the view drawn again. */
 export const again = () => dispatchEvent(new Event("belljar-again"));
+
+/** A text whose lines have numbers, so that a line that is only wrapped cannot pass for another. */
+export const lines = (text, label, key) =>
+  h("ol", { class: "source arguments", tabindex: "0", "aria-label": label, "data-key": `lines ${key}` }, block(text).split("\n").map((line) => h("li", {}, h("code", {}, line || " "))));
+
+/**
+ * Shows a dialog that is to be read, from its beginning. Its heading has the focus: a browser scrolls to what has it,
+ * and to a button that is at the end of a long text.
+ */
+export function opens(dialog) {
+  const heading = dialog.querySelector("h2");
+  heading.tabIndex = -1;
+  heading.autofocus = true;
+  dialog.showModal();
+  dialog.scrollTop = 0;
+}
+
+const MOMENT = 700;
+
+/** Calls back once a person has had the end of a text before their eyes, for a moment. */
+export function readTo(end, done) {
+  let moment = 0;
+  const watching = new IntersectionObserver((entries) => {
+    clearTimeout(moment);
+    if (!entries.at(-1).isIntersecting) return;
+    moment = setTimeout(() => {
+      watching.disconnect();
+      done();
+    }, MOMENT);
+  });
+  watching.observe(end);
+}
+
+/** An element of a drawing. What it looks like is in the style sheet: the policy forbids it here. */
+export function svg(tag, attributes, ...children) {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.append(...children.flat(Infinity).filter((child) => child != null));
+  return element;
+}
+
+/** Terms and what they are. One without a value is left out. */
+export const facts = (pairs) =>
+  h("dl", { class: "facts" }, pairs.filter(([, value]) => value != null && value !== "").map(([term, value]) => h("div", {}, h("dt", {}, term), h("dd", {}, value))));
+
+/** A button that does something; what goes wrong is told in `told`, and it cannot be pressed twice meanwhile. */
+export function button(label, told, act, kind = "") {
+  const pressed = async () => {
+    made.disabled = true;
+    told.replaceChildren();
+    try {
+      await act();
+    } catch (error) {
+      told.replaceChildren(h("p", { class: "notice" }, line(error.message)));
+    }
+    made.disabled = false;
+  };
+  const made = h("button", { type: "button", class: kind, "data-key": label, on: { click: pressed } }, label);
+  return made;
+}
+
+export const compact = (number) => Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 }).format(number);
+
+/** Where a tool is shown. */
+export const toTool = (path) => `#/tool/${encodeURIComponent(path)}`;

@@ -1,23 +1,26 @@
 // One run: what it was, what it used, and each of its calls.
 
-import { get } from "./api.js";
-import { block, changes, chip, count, duration, effect, h, line, moment, name, size } from "./dom.js";
-import { by, ended, state } from "./runs.js";
+import { get, LONG, post, save } from "./api.js";
+import { again, block, button, changes, chip, count, duration, effect, facts as pairs, h, line, moment, name, since, size, toTool } from "./dom.js";
+import { by, ended, goesOn, state } from "./runs.js";
 
 const SHOWN_CALLS = 1000;
 const SHOWN_LINES = 5000;
 
 export function run(id) {
+  const acting = actions(id);
   return {
     title: `Run ${id}`,
     concerns: (update) => update.run === id,
-    draw: changes(() => get(`/api/runs/${id}`), ({ run: kept, calls, recording, live, asking, limits }) => {
+    draw: changes(() => get(`api/runs/${id}`), ({ run: kept, calls, recording, live, asking, can_be_cancelled, limits }) => {
       const known = kept ?? { ...live, state: ended(live) };
       const rows = joined(calls, live, recording, asking);
       return [
         h("p", { class: "back" }, h("a", { href: "#/runs" }, "All runs")),
-        h("header", { class: "title" }, h("h1", {}, h("code", {}, id)), state(known)),
+        h("header", { class: "title" }, h("h1", {}, h("code", {}, id)), state(known),
+          can_be_cancelled ? h("button", { type: "button", class: "deny", "data-key": "cancel", on: { click: () => cancel(id, rows) } }, "Cancel the run…") : null),
         facts(known, recording),
+        kept && !goesOn(known) ? acting : null,
         asking?.length ? h("p", { class: "notice" }, `${count(asking.length, "call")} of it ${asking.length === 1 ? "waits" : "wait"} for you: `, h("a", { href: "#/approvals" }, "decide")) : null,
         budgets(known, rows.length, recording?.limits ?? limits),
         source(known, recording),
@@ -31,17 +34,70 @@ export function run(id) {
 function facts(run, recording) {
   const error = run.error && !run.waits ? [chip(line(run.error), "bad"), run.line ? ` at line ${run.line}` : null] : null;
   const kept = { replayable: "kept: it can be replayed", verifiable: "redacted: it can be compared, not replayed", not_replayable: "none that can be replayed" };
-  const pairs = [
+  return pairs([
     ["Began", moment(run.at_ms)],
-    ["Took", duration(run.ms) || (run.state === "running" || run.state === "queued" ? "goes on" : null)],
+    ["Took", duration(run.ms) || (goesOn(run) ? since(run.at_ms) : null)],
     ["By", by(run)],
     ["Origin", run.origin ? line(run.origin) : null],
     ["Error", error],
     ["Script", size(run.source_bytes ?? null) || null],
     ["Recording", run.recording ? (kept[run.recording] ?? line(run.recording)) : null],
-    ["Replay", recording && run.recording === "replayable" ? h("code", {}, `belljar replay ${run.run}`) : null],
+  ]);
+}
+
+/** Asks once more, and has belljar end the run. */
+function cancel(id, calls) {
+  const open = calls.filter((call) => call.state === "sent").length;
+  const dialog = h("dialog", { "aria-labelledby": "cancelling" });
+  const told = h("p", { class: "told", role: "alert" });
+  const close = () => dialog.close();
+  const end = async () => {
+    for (const button of dialog.querySelectorAll("button")) button.disabled = true;
+    try {
+      await post(`api/runs/${id}/cancel`);
+      close();
+    } catch (error) {
+      told.textContent = line(error.message);
+      dialog.querySelector(".buttons").replaceChildren(h("button", { type: "button", on: { click: close } }, "Close"));
+    }
+  };
+  dialog.addEventListener("close", () => {
+    dialog.remove();
+    again();
+  });
+  dialog.append(h("h2", { id: "cancelling" }, "Cancel this run?"), h("p", { class: "of" }, h("code", {}, id)),
+    h("p", {}, "Its script ends now, and whoever asked for it is told that you cancelled it. Nothing that it has done is undone."),
+    open ? h("p", {}, `${count(open, "call")} ${open === 1 ? "has" : "have"} no answer yet: the server may carry ${open === 1 ? "it" : "them"} out all the same.`) : null,
+    told,
+    h("p", { class: "buttons" }, h("button", { type: "button", class: "deny", id: "decide", on: { click: end } }, "Cancel the run"),
+      h("button", { type: "button", autofocus: true, on: { click: close } }, "Let it go on")));
+  document.body.append(dialog);
+  dialog.showModal();
+}
+
+/** What can be done with a run that the ledger has. */
+function actions(id) {
+  const [told, shown] = [h("div", { class: "told", role: "alert" }), h("div", { class: "answer", "aria-live": "polite" })];
+  const other = h("select", { id: "other", "data-key": "other" }, h("option", { value: "" }, "choose a run"));
+  const fill = async () => {
+    const { runs } = await get("api/runs?limit=50");
+    const chosen = other.value;
+    other.replaceChildren(h("option", { value: "" }, "choose a run"), ...runs.filter(({ run }) => run !== id).map(({ run, state, at_ms }) => h("option", { value: run, selected: run === chosen }, `${run}, ${line(state)}, ${new Date(at_ms).toLocaleString()}`)));
+  };
+  other.addEventListener("change", () => other.value && (location.hash = `#/compare/${id}/${other.value}`));
+  fill().catch(() => {});
+  const replay = async () => shown.replaceChildren(...replayed(await post(`api/runs/${id}/replay`, {}, LONG)));
+  return h("section", { class: "actions", "aria-label": "What can be done with it" },
+    h("div", { class: "buttons" }, button("Replay", told, replay), button("Export the recording", told, () => save(`api/runs/${id}/recording`, `${id}.belljar`)), button("Export as JSON", told, () => save(`api/runs/${id}/json`, `${id}.json`)),
+      h("label", { for: "other" }, "Compare with ", other)), told, shown);
+}
+
+function replayed({ same, why, ok, value, error, fuel }) {
+  if (!same) return [h("p", { class: "notice is-bad" }, h("strong", {}, "Not repeated: "), line(why))];
+  return [
+    h("p", { class: "notice is-good" }, `Repeated exactly: the same calls, answers and end${fuel == null ? "" : `, ${fuel.toLocaleString("en")} fuel`}. No tool was called.`),
+    ok ? h("pre", { tabindex: "0", "aria-label": "Value of the replay" }, block(value)) : h("p", {}, chip(line(error?.kind ?? "failed"), "bad"), " ", line(error?.message ?? "")),
   ];
-  return h("dl", { class: "facts" }, pairs.filter(([, value]) => value).map(([term, value]) => h("div", {}, h("dt", {}, term), h("dd", {}, value))));
 }
 
 /** A limit as a number: it is a number, or a duration or size with a unit. */
@@ -75,7 +131,12 @@ function source(run, recording) {
   const heading = h("h2", {}, "Script");
   if (!recording) {
     const where = run.line ? ` It failed at line ${run.line}.` : "";
-    return h("section", {}, heading, h("p", { class: "quiet" }, `The ledger has no text of it.${where} With `, h("code", {}, "belljar run --ledger recordings"), ", or ", h("code", {}, 'level = "recordings"'), " in [ledger], scripts, arguments and results of later runs are kept and shown here."));
+    const level = ["With ", h("code", {}, "belljar run --ledger recordings"), ", or ", h("code", {}, 'level = "recordings"'), " in [ledger], "];
+    const why = goesOn(run) ? ["A run's texts are kept when it has ended. ", level, "they are shown here then: its script, arguments and results."]
+      : run.state === "interrupted" ? `The ledger has no text of it: belljar's process ended before it did.${where}`
+      : run.recording ? `The ledger has no text of it, because its recording could not be kept.${where}`
+      : [`The ledger has no text of it.${where} `, level, "scripts, arguments and results of later runs are kept and shown here."];
+    return h("section", {}, heading, h("p", { class: "quiet" }, why));
   }
   const all = block(recording.source).split("\n");
   const lines = all.slice(0, SHOWN_LINES);
@@ -104,13 +165,13 @@ const withoutNull = (call) => Object.fromEntries(Object.entries(call ?? {}).filt
 const better = (kept, live) => (!kept || kept === "sent" ? live : kept);
 
 const OUTCOMES = {
-  ok: ["ok", "good"], tool_error: ["failed", "bad"], failed: ["failed", "bad"], fault: ["no answer", "bad"], sent: ["sent", ""], waiting: ["waits for you", "warn"],
+  ok: ["ok", "good"], tool_error: ["failed", "bad"], failed: ["failed", "bad"], fault: ["no answer", "bad"], sent: ["sent", ""], waiting: ["waits for you", "warn"], not_sent: ["not sent", ""],
   denied: ["denied", "bad"], assumed_done: ["assumed done", "warn"], assumed_failed: ["assumed failed", "warn"],
 };
 
 function waterfall(calls, run, live) {
   const heading = h("h2", {}, "Calls ", h("small", {}, calls.length ? calls.length.toLocaleString("en") : ""));
-  if (!calls.length) return h("section", {}, heading, h("p", { class: "quiet" }, run.state === "running" ? "It has called nothing yet." : "It called nothing."));
+  if (!calls.length) return h("section", {}, heading, h("p", { class: "quiet" }, goesOn(run) ? "It has called nothing yet." : "It called nothing."));
   const end = Math.max(...calls.map((call) => call.begun_ms + (call.ms ?? 0)), run.ms ?? 0, 0.001);
   const more = (live?.more_calls ?? 0) + Math.max(0, calls.length - SHOWN_CALLS);
   return h("section", {}, heading,
@@ -132,14 +193,14 @@ function one(call, end) {
       h("span", { class: "tool" }, name(`${call.server}.${call.tool}`)),
       h("span", { class: "chips" }, effect(call.effect), call.verdict && call.verdict !== "allow" ? chip(`rule: ${line(call.verdict)}`, `verdict-${line(call.verdict)}`) : null),
       bar,
-      h("span", { class: "outcome" }, chip(outcome, kind), " ", h("span", { class: "took" }, call.state === "denied" ? "" : duration(call.ms)))),
+      h("span", { class: "outcome" }, chip(outcome, kind), " ", h("span", { class: "took" }, ["denied", "not_sent"].includes(call.state) ? "" : duration(call.ms)))),
     within);
 }
 
 function inside(call) {
   const verdict = call.verdict ? [line(call.verdict), call.rule ? [" by rule ", name(call.rule)] : " by the default", call.decided_by ? `, decided by ${line(call.decided_by)}` : null] : null;
-  const pairs = [
-    ["Tool", name(`${call.server}.${call.tool}`)],
+  const known = [
+    ["Tool", h("a", { href: toTool(`${call.server}.${call.tool}`) }, name(`${call.server}.${call.tool}`))],
     ["Began", `${duration(call.begun_ms)} after the run`],
     ["Rules", verdict],
     ["Trusted effect", call.trusted_effect ? line(call.trusted_effect).replace("_", "-") : null],
@@ -151,7 +212,7 @@ function inside(call) {
     ? [h("h3", {}, title, h("small", {}, ` ${size(crossed.bytes)}`)), h("pre", { tabindex: "0", "aria-label": title }, block(pretty(crossed.text)), crossed.text.length && new TextEncoder().encode(crossed.text).length < crossed.bytes ? "\n… the beginning of it" : null)]
     : bytes != null ? h("p", { class: "quiet" }, `${title}: ${size(bytes)}, which the ledger does not keep.`) : null;
   return [
-    h("dl", { class: "facts" }, pairs.filter(([, value]) => value).map(([term, value]) => h("div", {}, h("dt", {}, term), h("dd", {}, value)))),
+    pairs(known),
     text("Arguments", call.arguments_bytes, call.given),
     call.fault ? text("Fault", null, call.fault) : text("Result", call.answer_bytes, call.answer),
   ];

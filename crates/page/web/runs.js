@@ -1,47 +1,135 @@
 // All runs: those that go on, and those that the ledger has.
 
 import { get } from "./api.js";
-import { again, changes, chip, count, distance, duration, h, line, moment, name } from "./dom.js";
+import { again, chip, count, distance, duration, h, line, moment, name, show } from "./dom.js";
 
 const filters = { client: "", tool: "", effect: "", failed: false, waiting: false };
-const STEP = 200;
+const STEP = 100;
 const MAX = 10_000;
-let limit = STEP;
+/** How long nothing is typed before it is asked for. */
+const TYPING = 200;
 
 const STATES = { ok: "ok", failed: "failed", running: "running", queued: "queued", resting: "put aside", interrupted: "interrupted", unknown: "ended" };
 
 /** The state of a live run as the ledger would say it. */
 export const ended = (run) => (run.state === "ended" ? (run.error ? "failed" : "ok") : run.state);
 
+/** Whether a run has not ended, and will without anybody's doing. */
+export const goesOn = (run) => run.state === "running" || run.state === "queued";
+
 export const state = (run) =>
   h("span", { class: `state state-${run.waits ? "waits" : run.state}` }, run.waits ? "waits for you" : (STATES[run.state] ?? line(run.state)));
 
-/** Who asked for a run. */
-export const by = (run) => [name(run.client ?? run.origin ?? "unknown"), run.principal ? [" for ", name(run.principal)] : null];
+/**
+ * Who asked for a run: first the principal, which belljar has checked, and then what the client calls itself, in
+ * quotation marks. Each has a line of its own, so that no name of a client passes for a principal, or hides it.
+ */
+export const by = (run) => [
+  run.principal ? name(run.principal, "principal") : null,
+  run.client ? h("span", { class: "client", title: `It calls itself “${line(run.client)}”` }, "“", name(run.client), "”") : h("span", { class: "client" }, line(run.origin ?? "unknown")),
+];
 
 export function runs() {
   // One and the same while the view is shown: what is being typed stays.
-  const filtering = form();
+  const list = windowed();
+  let typing = 0;
+  const filtering = form(() => {
+    clearTimeout(typing);
+    typing = setTimeout(() => {
+      list.reset();
+      again();
+    }, TYPING);
+  });
+  const when = h("div");
+  let isShown = false;
   return {
     title: "Runs",
     concerns: ({ event }) => ["begun", "queued", "admitted", "ended", "parked", "resumed"].includes(event),
-    draw: changes(async () => {
-      const asked = new URLSearchParams({ limit });
-      for (const [filter, value] of Object.entries(filters)) if (value) asked.set(filter, value === true ? "1" : value);
-      return { asked: String(asked), ...(await get(`/api/runs?${asked}`)) };
-    }, ({ runs, more, unkept }) => {
-      const live = unkept.map((run) => ({ ...run, calls: run.more_calls, state: ended(run) }));
-      const all = [...live, ...runs];
-      return [h("h1", {}, "Runs"), filtering, timeline(all), all.length ? list(all) : nothing(), more ? further(all.length) : null];
-    }),
+    draw: async () => {
+      await list.refresh();
+      show(when, timeline(list.latest()));
+      if (isShown) return null;
+      isShown = true;
+      return [h("h1", {}, "Runs"), filtering, when, list.element];
+    },
   };
 }
 
-function form() {
-  const narrow = () => {
-    limit = STEP;
-    again();
+/**
+ * The list, in parts of which only those near the window are filled and asked for: however many runs there are, the
+ * document has some hundred rows. A part that is far away keeps its height.
+ */
+function windowed() {
+  const heading = h("div", { class: "run head", "aria-hidden": "true" }, ["State", "Run", "Began", "Took", "Calls", "By", "Error"].map((label) => h("span", {}, label)));
+  const [place, note] = [h("div", { class: "parts" }), h("div")];
+  const element = h("div", {}, heading, place, note);
+  let [parts, longest, turn] = [[], 1, 0];
+  const watching = new IntersectionObserver((entries) => {
+    for (const { target, isIntersecting } of entries) {
+      const part = parts.find((known) => known.element === target);
+      // The first part is filled before it is in the document.
+      if (!part || part.isNear === isIntersecting || !target.isConnected) continue;
+      part.isNear = isIntersecting;
+      if (isIntersecting) load(part).catch(() => {});
+      else clear(part);
+    }
+  }, { rootMargin: "1200px 0px" });
+
+  function append() {
+    const from = parts.length * STEP;
+    const made = { from, element: h("ul", { class: "runs", "aria-label": `Runs from ${from + 1}` }), isNear: from === 0, runs: [], text: null };
+    parts.push(made);
+    place.append(made.element);
+    watching.observe(made.element);
+    return made;
+  }
+
+  /** Nothing that has the focus is taken away. */
+  function clear({ element: list }, part = parts.find((known) => known.element === list)) {
+    if (!list.childElementCount || list.contains(document.activeElement)) return;
+    list.style.setProperty("--height", `${list.offsetHeight}px`);
+    list.classList.add("is-away");
+    list.replaceChildren();
+    part.text = null;
+  }
+
+  async function load(part) {
+    const asked = new URLSearchParams({ limit: STEP, from: part.from });
+    for (const [filter, value] of Object.entries(filters)) if (value) asked.set(filter, value === true ? "1" : value);
+    const began = turn;
+    const { runs: kept, more, unkept } = await get(`api/runs?${asked}`);
+    if (began !== turn || !part.isNear) return;
+    const live = unkept.map((run) => ({ ...run, calls: run.more_calls, state: ended(run) }));
+    const all = [...live, ...kept];
+    const text = JSON.stringify(all);
+    if (text !== part.text) {
+      [part.text, part.runs] = [text, all];
+      longest = Math.max(longest, ...all.map((run) => run.ms ?? 0));
+      show(part.element, all.map((run) => h("li", {}, row(run, longest))));
+      part.element.classList.remove("is-away");
+    }
+    const at = parts.indexOf(part);
+    if (!more) for (const past of parts.splice(at + 1)) past.element.remove();
+    else if (at === parts.length - 1) append();
+    heading.hidden = !parts[0].runs.length;
+    show(note, parts[0].runs.length ? (!more && part.from + STEP >= MAX ? h("p", { class: "quiet further" }, `The latest ${MAX.toLocaleString("en")} are shown; `, h("code", {}, "belljar runs --since"), " finds earlier ones.") : null) : nothing());
+  }
+
+  return {
+    element,
+    latest: () => parts[0]?.runs ?? [],
+    reset: () => {
+      turn += 1;
+      for (const { element: past } of parts.splice(0)) past.remove();
+    },
+    refresh: async () => {
+      if (!parts.length) append();
+      for (const part of parts.filter(({ isNear }) => isNear)) await load(part);
+    },
   };
+}
+
+function form(narrow) {
   const text = (filter, label, example) =>
     h("label", { for: filter }, h("span", {}, label),
       h("input", { id: filter, "data-key": filter, type: "search", value: filters[filter], placeholder: example, autocomplete: "off", spellcheck: "false", maxlength: 100,
@@ -79,14 +167,6 @@ function timeline(all) {
     h("figcaption", {}, h("span", {}, `${distance(first)} ago`), h("span", {}, words), h("span", {}, `${distance(last)} ago`)));
 }
 
-function list(all) {
-  const longest = Math.max(...all.map((run) => run.ms ?? 0), 1);
-  return [
-    h("div", { class: "run head", "aria-hidden": "true" }, ["State", "Run", "Began", "Took", "Calls", "By", "Error"].map((heading) => h("span", {}, heading))),
-    h("ul", { class: "runs" }, all.map((run) => h("li", {}, row(run, longest)))),
-  ];
-}
-
 function row(run, longest) {
   const error = run.error && !run.waits ? [chip(line(run.error), "bad"), run.line ? ` line ${run.line}` : null] : null;
   return h("a", { class: "run", href: `#/run/${run.run}`, "data-key": run.run },
@@ -104,13 +184,4 @@ function nothing() {
   return h("section", { class: "empty" },
     h("h2", {}, isNarrow ? "No run fits these filters" : "No runs yet"),
     h("p", {}, isNarrow ? "Take one of them away to see more." : ["Run something, and it appears here at once: ", h("code", {}, "belljar run --code '1 + 1'")]));
-}
-
-function further(shown) {
-  if (shown >= MAX) return h("p", { class: "quiet" }, `The latest ${MAX.toLocaleString("en")} are shown; `, h("code", {}, "belljar runs --since"), " finds earlier ones.");
-  const more = () => {
-    limit = Math.min(MAX, limit * 2);
-    again();
-  };
-  return h("p", { class: "further" }, h("button", { type: "button", "data-key": "further", on: { click: more } }, "Show earlier runs"));
 }

@@ -16,7 +16,7 @@ use tokio::{
 };
 
 /// A connection that fails when nothing could be written for so long.
-pub(crate) struct Patient<S> {
+pub struct Patient<S> {
     stream: S,
     patience: Duration,
     /// Since when the client has read nothing although data waits for it.
@@ -25,7 +25,8 @@ pub(crate) struct Patient<S> {
 }
 
 impl<S> Patient<S> {
-    pub(crate) fn new(stream: S, patience: Duration) -> Self {
+    /// A connection whose client may read nothing for so long.
+    pub fn new(stream: S, patience: Duration) -> Self {
         Self { stream, patience, waiting: false, timer: Box::pin(sleep(patience)) }
     }
 
@@ -81,5 +82,35 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Patient<S> {
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let shut = Pin::new(&mut self.stream).poll_shutdown(context);
         self.judge(shut, context)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, duplex};
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_client_that_reads_nothing_loses_its_connection_and_one_that_reads_slowly_does_not() {
+        let patience = Duration::from_secs(30);
+        let (client, server) = duplex(10);
+        let mut server = Patient::new(server, patience);
+        let began = Instant::now();
+        let fault = server.write_all(&[0; 100]).await.expect_err("nobody reads");
+        assert_eq!((fault.kind(), began.elapsed()), (io::ErrorKind::TimedOut, patience));
+        drop(client);
+
+        let (mut client, server) = duplex(10);
+        let mut server = Patient::new(server, patience);
+        let reading = async {
+            let mut byte = [0];
+            for _ in 0..100 {
+                tokio::time::sleep(patience - Duration::from_secs(1)).await;
+                client.read_exact(&mut byte).await.expect("there is more");
+            }
+        };
+        let (written, ()) = tokio::join!(server.write_all(&[0; 100]), reading);
+        written.expect("it is read");
     }
 }

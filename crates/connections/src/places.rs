@@ -19,7 +19,7 @@ const SPARED: Duration = Duration::from_secs(1);
 
 /// All connections of a server.
 #[derive(Debug)]
-pub(crate) struct Connections {
+pub struct Connections {
     most: usize,
     open: Mutex<Open>,
     /// A place is free, or a connection waits.
@@ -42,7 +42,7 @@ struct Waiting {
 /// A place for one connection, which is freed when this is dropped. At first it waits for a
 /// request.
 #[derive(Debug)]
-pub(crate) struct Place {
+pub struct Place {
     all: Arc<Connections>,
     id: u64,
     give_way: CancellationToken,
@@ -50,15 +50,16 @@ pub(crate) struct Place {
 
 /// A request of a connection is being answered, until this is dropped.
 #[derive(Debug)]
-pub(crate) struct Answering(Arc<Place>);
+pub struct Answering(Arc<Place>);
 
 impl Connections {
-    pub(crate) fn new(most: usize) -> Arc<Self> {
+    /// Room for so many.
+    pub fn new(most: usize) -> Arc<Self> {
         Arc::new(Self { most, open: Mutex::default(), changed: Notify::new() })
     }
 
     /// Waits for a free place, and closes connections that wait for requests if there is none.
-    pub(crate) async fn place(self: &Arc<Self>) -> Arc<Place> {
+    pub async fn place(self: &Arc<Self>) -> Arc<Place> {
         loop {
             let mut changed = std::pin::pin!(self.changed.notified());
             // Registered first, so that no change is missed.
@@ -98,13 +99,13 @@ impl Connections {
 
 impl Place {
     /// A request has come.
-    pub(crate) fn answers(self: &Arc<Self>) -> Answering {
+    pub fn answers(self: &Arc<Self>) -> Answering {
         self.all.open.lock().waiting.remove(&self.id);
         Answering(self.clone())
     }
 
     /// Completes when another connection needs the place.
-    pub(crate) async fn gives_way(&self) {
+    pub async fn gives_way(&self) {
         self.give_way.cancelled().await;
     }
 }
