@@ -69,7 +69,8 @@ pub struct LiveCall {
     pub verdict: Option<Verdict>,
     /// The rule that decided.
     pub rule: Option<String>,
-    /// `waiting` for a person, `sent`, `ok` or `failed`.
+    /// `waiting` for a person, `sent`, `ok`, `failed`, `denied`, or `not_sent` if it still waited
+    /// when its run ended.
     pub state: &'static str,
     /// Milliseconds from the run's beginning.
     pub begun_ms: f64,
@@ -99,7 +100,7 @@ pub(crate) struct LiveView {
 }
 
 impl LiveView {
-    pub(crate) fn take(&mut self, RunEvent { run, step }: &RunEvent) {
+    pub(crate) fn take(&mut self, RunEvent { run, step, .. }: &RunEvent) {
         if !self.runs.contains_key(run) {
             self.make_room();
             self.order.push_back(*run);
@@ -180,7 +181,7 @@ impl LiveRun {
 
     fn take(&mut self, step: &RunStep) {
         match step {
-            RunStep::Begun { origin, principal, client } => {
+            RunStep::Begun { origin, principal, client, .. } => {
                 (self.origin, self.state) = (Some(*origin), "running");
                 (self.principal, self.client) = (principal.clone(), client.clone());
             }
@@ -192,10 +193,14 @@ impl LiveRun {
                     (call.verdict, call.rule) = (Some(*verdict), rule.clone());
                 }
             }
-            RunStep::Parked { call, tool } => self.becomes(*call, tool, "waiting"),
+            RunStep::Parked { call, tool } => {
+                if let Some(call) = self.call(*call, tool) {
+                    (call.state, call.ms) = ("waiting", None);
+                }
+            }
             RunStep::CallBegun { call, tool, effect } => {
                 if let Some(call) = self.call(*call, tool) {
-                    (call.effect, call.state) = (Some(*effect), "sent");
+                    (call.effect, call.state, call.ms) = (Some(*effect), "sent", None);
                 }
             }
             RunStep::Progress { call, text } => {
@@ -203,7 +208,7 @@ impl LiveRun {
                     call.progress = Some(text.chars().take(MAX_PROGRESS).collect());
                 }
             }
-            RunStep::Answered { call, tool, effect, verdict, sent, ok, ms } => {
+            RunStep::Answered { call, tool, effect, verdict, sent, ok, ms, .. } => {
                 if let Some(call) = self.call(*call, tool) {
                     let verdict = verdict.or(call.verdict);
                     (call.effect, call.verdict, call.ms) = (Some(*effect), verdict, Some(*ms));
@@ -216,14 +221,18 @@ impl LiveRun {
             }
             RunStep::Ended { error, ms, .. } => {
                 (self.state, self.error, self.ms) = ("ended", *error, Some(*ms));
+                self.ends_waiting();
             }
             _ => {}
         }
     }
 
-    fn becomes(&mut self, number: u64, tool: &ToolPath, state: &'static str) {
-        if let Some(call) = self.call(number, tool) {
-            call.state = state;
+    /// Nobody sends what still waits at the end. Calls of a run that was put aside begin anew when
+    /// it goes on.
+    fn ends_waiting(&mut self) {
+        let now = self.began.elapsed().as_secs_f64() * 1e3;
+        for call in self.calls.iter_mut().filter(|call| call.state == "waiting") {
+            (call.state, call.ms) = ("not_sent", Some(now - call.begun_ms));
         }
     }
 
@@ -270,7 +279,26 @@ mod tests {
     use super::*;
 
     fn event(run: u64, step: RunStep) -> RunEvent {
-        RunEvent { run: RunId::from_bits(run), step }
+        RunEvent { run: RunId::from_bits(run), at: SystemTime::UNIX_EPOCH, step }
+    }
+
+    #[test]
+    fn a_call_that_still_waits_when_its_run_ends_was_not_sent() {
+        let (mut view, tool) = (LiveView::default(), || ToolPath::new("s", "t"));
+        view.take(&event(1, RunStep::Parked { call: 1, tool: tool() }));
+        view.take(&event(1, RunStep::Parked { call: 2, tool: tool() }));
+        view.take(&event(1, RunStep::CallBegun { call: 2, tool: tool(), effect: Effect::External }));
+        let states = |view: &LiveView| {
+            let run = view.run(RunId::from_bits(1)).expect("it is known");
+            run.calls.iter().map(|call| (call.state, call.ms.is_some())).collect::<Vec<_>>()
+        };
+        assert_eq!(states(&view), [("waiting", false), ("sent", false)]);
+        let error = Some(ErrorKind::Cancelled);
+        view.take(&event(1, RunStep::Ended { error, ms: 1.0, guest_ms: None, fuel: None, told_bytes: None }));
+        assert_eq!(states(&view), [("not_sent", true), ("sent", false)]);
+        // It goes on, and the call is asked about again.
+        view.take(&event(1, RunStep::Parked { call: 1, tool: tool() }));
+        assert_eq!(states(&view), [("waiting", false), ("sent", false)]);
     }
 
     #[test]
@@ -278,8 +306,8 @@ mod tests {
         let mut view = LiveView::default();
         let origin = "run";
         for run in 0..100 {
-            view.take(&event(run, RunStep::Begun { origin, principal: None, client: None }));
-            let end = RunStep::Ended { error: None, ms: 1.0, guest_ms: None, fuel: None };
+            view.take(&event(run, RunStep::Begun { origin, principal: None, client: None, trace: None }));
+            let end = RunStep::Ended { error: None, ms: 1.0, guest_ms: None, fuel: None, told_bytes: None };
             view.take(&event(run, if run == 0 { RunStep::Queued } else { end }));
         }
         assert_eq!(view.runs().len(), MAX_RUNS);

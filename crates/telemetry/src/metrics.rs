@@ -14,6 +14,8 @@ use crate::{exposition::Exposition, histogram::Histogram, labels::Names};
 
 /// Children whose last state is known. There are fewer, but keys come from calls.
 const MAX_CHILDREN: usize = 4096;
+/// A token of a model has about so many bytes of English or of JSON.
+const BYTES_OF_A_TOKEN: u64 = 4;
 
 /// What is read when somebody asks, where its truth is.
 #[derive(Debug, Clone, Default)]
@@ -24,6 +26,21 @@ pub struct Gauges {
     pub approvals: Option<u64>,
     /// Runs that have begun and not ended.
     pub live: Vec<RunId>,
+    /// What live runs have of the sandbox, or `None` if that is not known.
+    pub room: Option<Room>,
+    /// Bytes of this process's memory that are resident, or `None` if that is not known.
+    pub resident: Option<u64>,
+    /// Spans that were sent, and that were lost, where runs are traced.
+    pub spans: Option<(u64, u64)>,
+}
+
+/// What live runs have of a sandbox, and what there is.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Room {
+    /// How many runs may be live, and how many are.
+    pub slots: (u32, u32),
+    /// Bytes that live runs may take together, and those that the live ones may take.
+    pub memory: (u64, u64),
 }
 
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -50,6 +67,12 @@ pub(crate) struct Metrics {
     origins: BTreeMap<RunId, &'static str>,
     queued: BTreeMap<RunId, Instant>,
     fuel: u64,
+    /// Bytes of the answers of each run so far.
+    answers: BTreeMap<RunId, u64>,
+    answer_bytes: u64,
+    told_bytes: u64,
+    /// Bytes that no caller of a run had to read.
+    spared_bytes: u64,
     computed: Duration,
     lost: u64,
 }
@@ -58,7 +81,7 @@ impl Metrics {
     /// Counts what happened. `live` says which runs there are, and is asked after a loss.
     pub(crate) fn take(&mut self, watched: &Watched, live: impl FnOnce() -> Vec<RunId>) {
         match watched {
-            Watched::Event(RunEvent { run, step }) => self.step(*run, step),
+            Watched::Event(RunEvent { run, step, .. }) => self.step(*run, step),
             Watched::Child(ServerStatus { name, key, principal, state, .. }) => {
                 if self.states.len() >= MAX_CHILDREN {
                     self.states.clear();
@@ -75,6 +98,7 @@ impl Metrics {
                 let live = live();
                 self.queued.retain(|run, _| live.contains(run));
                 self.origins.retain(|run, _| live.contains(run));
+                self.answers.retain(|run, _| live.contains(run));
             }
         }
     }
@@ -92,7 +116,15 @@ impl Metrics {
                     self.queue_seconds.add(since.elapsed());
                 }
             }
-            RunStep::Answered { tool, effect, verdict, sent, ok, ms, .. } => {
+            RunStep::Answered { tool, effect, verdict, sent, ok, ms, bytes, .. } => {
+                if let Some(bytes) = bytes {
+                    self.answer_bytes = self.answer_bytes.saturating_add(*bytes);
+                    // A call may still end while its run is over.
+                    if self.origins.contains_key(&run) {
+                        let of_run = self.answers.entry(run).or_default();
+                        *of_run = of_run.saturating_add(*bytes);
+                    }
+                }
                 let (server, tool) = self.names.of(tool);
                 if *sent {
                     self.call_seconds.entry(server.clone()).or_default().add(duration(*ms));
@@ -106,8 +138,14 @@ impl Metrics {
                 let labels = CallLabels { server, tool, effect: Effect::as_str(*effect), verdict, outcome };
                 *self.calls.entry(labels).or_default() += 1;
             }
-            RunStep::Ended { error, ms, guest_ms, fuel } => {
+            RunStep::Ended { error, ms, guest_ms, fuel, told_bytes } => {
                 self.queued.remove(&run);
+                let (answers, told) = (self.answers.remove(&run).unwrap_or(0), told_bytes.unwrap_or(0));
+                self.told_bytes = self.told_bytes.saturating_add(told);
+                // What a run that failed, or was put aside, took in may still have to be told.
+                if error.is_none() {
+                    self.spared_bytes = self.spared_bytes.saturating_add(answers.saturating_sub(told));
+                }
                 let origin = self.origins.remove(&run).unwrap_or("unknown");
                 let outcome = error.map_or("ok", |kind| kind.as_str());
                 *self.runs.entry((outcome, origin)).or_default() += 1;
@@ -125,12 +163,23 @@ impl Metrics {
         self.write_runs(&mut text, gauges);
         self.write_calls(&mut text);
         self.write_children(&mut text, &gauges.children);
+        self.write_context(&mut text);
+        write_room(&mut text, gauges);
         if let Some(approvals) = gauges.approvals {
             text.metric("belljar_approvals_waiting", "gauge", "Questions to the owner that wait for a decision.");
             text.sample("belljar_approvals_waiting", &[], approvals);
         }
         text.metric("belljar_events_lost_total", "counter", "Events that were lost, because counting was too slow.");
         text.sample("belljar_events_lost_total", &[], self.lost);
+        if let Some((sent, lost)) = gauges.spans {
+            text.metric(
+                "belljar_spans_total",
+                "counter",
+                "Spans of traces that the collector answered for, or that were lost.",
+            );
+            text.sample("belljar_spans_total", &[("outcome", "sent")], sent);
+            text.sample("belljar_spans_total", &[("outcome", "lost")], lost);
+        }
         text.into_text()
     }
 
@@ -171,6 +220,20 @@ impl Metrics {
         }
     }
 
+    /// What answers of tools would cost of a model's context, and what runs do.
+    fn write_context(&self, text: &mut Exposition) {
+        text.metric("belljar_answer_bytes_total", "counter", "Bytes of answers of tools that runs took in.");
+        text.sample("belljar_answer_bytes_total", &[], self.answer_bytes);
+        text.metric("belljar_told_bytes_total", "counter", "Bytes of the values and logs of runs.");
+        text.sample("belljar_told_bytes_total", &[], self.told_bytes);
+        text.metric(
+            "belljar_tokens_spared_total",
+            "counter",
+            "Estimate: a token for each 4 bytes of answers beyond what the run told.",
+        );
+        text.sample("belljar_tokens_spared_total", &[], self.spared_bytes / BYTES_OF_A_TOKEN);
+    }
+
     fn write_children(&mut self, text: &mut Exposition, children: &[ServerStatus]) {
         let mut now: BTreeMap<(Arc<str>, &str), u64> = BTreeMap::new();
         for ServerStatus { name, state, .. } in children {
@@ -184,6 +247,22 @@ impl Metrics {
         for ((server, state), count) in &self.changes {
             text.sample("belljar_child_changes_total", &[("server", server), ("state", state)], count);
         }
+    }
+}
+
+fn write_room(text: &mut Exposition, gauges: &Gauges) {
+    if let Some(Room { slots: (slots, taken_slots), memory: (memory, taken_memory) }) = gauges.room {
+        let (taken, free) = ([("state", "taken")], [("state", "free")]);
+        text.metric("belljar_slots", "gauge", "Slots for live runs.");
+        text.sample("belljar_slots", &taken, taken_slots);
+        text.sample("belljar_slots", &free, slots.saturating_sub(taken_slots));
+        text.metric("belljar_run_memory_bytes", "gauge", "Memory that live runs may take, and what is left of it.");
+        text.sample("belljar_run_memory_bytes", &taken, taken_memory);
+        text.sample("belljar_run_memory_bytes", &free, memory.saturating_sub(taken_memory));
+    }
+    if let Some(resident) = gauges.resident {
+        text.metric("process_resident_memory_bytes", "gauge", "Resident memory of this process.");
+        text.sample("process_resident_memory_bytes", &[], resident);
     }
 }
 
