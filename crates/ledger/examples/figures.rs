@@ -164,6 +164,8 @@ async fn main() {
     let failed = Filter { failed: true, ..list.clone() };
     let effect = Filter { effect: Some(Effect::External), ..list.clone() };
     let both = Filter { failed: true, ..common_tool(&list) };
+    let client = Filter { client: Some("nobody".to_owned()), ..list.clone() };
+    let waiting = Filter { waiting: true, ..list.clone() };
     let none = Filter { tool: Some(("server".to_owned(), Some("none".to_owned()))), ..list.clone() };
     for (what, filter) in [
         ("belljar runs", list.clone()),
@@ -174,6 +176,8 @@ async fn main() {
         ("belljar runs --failed, which few are", failed),
         ("belljar runs --effect, which few have", effect),
         ("belljar runs --tool --failed, common and rare", both),
+        ("belljar runs --client, which none has: each run is read", client),
+        ("belljar runs --waiting, of which there are none", waiting),
     ] {
         let mut times = Vec::new();
         for _ in 0..20 {

@@ -1,6 +1,9 @@
 //! The interface of a ledger for those who write to it and query it, wherever it keeps its data.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
 
 use belljar_approvals::{Change, QuestionId, Refusal, State};
 use belljar_model::{Measures, RunId};
@@ -11,7 +14,7 @@ use crate::{
     entry::{Assumption, Digest, Entry, KeptRecording},
     error::LedgerError,
     keeps::Keeps,
-    query::{Filter, KeptQuestion, KeptRun, NotResting, Purge, QuestionFilter, RestingRun, WholeRun},
+    query::{Filter, KeptQuestion, KeptRun, KeptVerdicts, NotResting, Purge, QuestionFilter, RestingRun, WholeRun},
 };
 
 /// The purpose of a seal.
@@ -127,8 +130,17 @@ pub trait Ledger: Send + Sync + 'static {
     /// Questions to the owner, the oldest first.
     fn questions(&self, filter: QuestionFilter) -> BoxFuture<'_, Result<Vec<KeptQuestion>, LedgerError>>;
 
+    /// The runs with questions to the owner that can still be decided.
+    fn asking_runs(&self) -> BoxFuture<'_, Result<BTreeSet<RunId>, LedgerError>>;
+
+    /// How many questions to the owner can still be decided.
+    fn waiting_questions(&self) -> BoxFuture<'_, Result<u64, LedgerError>>;
+
     /// The states of these questions. Forgotten questions are left out.
     fn question_states(&self, ids: Vec<QuestionId>) -> BoxFuture<'_, Result<Vec<(QuestionId, State)>, LedgerError>>;
+
+    /// How often each rule, or none of them, decided about a call, in the runs that are kept.
+    fn verdicts(&self) -> BoxFuture<'_, Result<Vec<KeptVerdicts>, LedgerError>>;
 
     /// Hands over what was measured of servers, to be added to what is kept. Whether there was room
     /// for it: nobody waits.

@@ -41,6 +41,7 @@ pub use keeps::{
 };
 pub use ledger::{Ledger, Purpose};
 pub use query::{
-    Filter, KeptCall, KeptQuestion, KeptRun, NotResting, Purge, QuestionFilter, RestingRun, RunState, Since, WholeRun,
+    Filter, KeptCall, KeptQuestion, KeptRun, KeptVerdicts, NotResting, Purge, QuestionFilter, RestingRun, RunState,
+    Since, WholeRun,
 };
 pub use sqlite::{Options, SqliteArtifacts, SqliteLedger};

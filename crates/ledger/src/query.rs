@@ -15,8 +15,13 @@ pub struct Filter {
     pub tool: Option<(String, Option<String>)>,
     /// Only runs with a call of a tool that claims this effect.
     pub effect: Option<Effect>,
+    /// Only runs whose origin, principal or client has this text in its name, in whatever case.
+    pub client: Option<String>,
     /// Only runs that failed or were interrupted.
     pub failed: bool,
+    /// Only runs that wait for their owner: put aside, or with a question that can still be
+    /// decided.
+    pub waiting: bool,
     /// Only runs that began at this time or later.
     pub since: Option<Since>,
     /// The most runs.
@@ -221,6 +226,19 @@ pub struct KeptCall {
     pub rule: Option<String>,
     /// The way by which the owner's decision came, if they were asked and decided.
     pub decided_by: Option<String>,
+}
+
+/// How often a rule decided in one way.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct KeptVerdicts {
+    /// The rule, by its name; `None` where the default of the effect decided.
+    pub rule: Option<String>,
+    /// What it decided.
+    pub verdict: Verdict,
+    /// How many calls it decided about.
+    pub calls: u64,
+    /// When the latest of their runs began, in milliseconds since 1970.
+    pub last_ms: u64,
 }
 
 impl KeptCall {

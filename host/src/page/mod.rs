@@ -1,24 +1,51 @@
 //! The owner's page: a server of this process, which shows what its runs do.
 //!
 //! It listens from the first request to open it. `source.rs` answers the page's questions, with
-//! `runs.rs` and `questions.rs`, from the ledger and from what is known of live runs; `handover.rs`
-//! brings a ticket to a browser.
+//! `runs.rs`, `questions.rs` and `cost.rs` from the ledger and what is known of live runs, and with
+//! `tools.rs` and `rules.rs` by what answers the command line. `calls.rs` makes a call that was
+//! written on the page, `kept.rs` compares, repeats and exports runs; `handover.rs` brings a ticket
+//! to a browser.
 
+mod calls;
+mod cost;
 mod handover;
+mod kept;
 mod questions;
+mod rules;
 mod runs;
 mod source;
+mod tools;
 
 use std::sync::Arc;
 
 use belljar_daemon::requests::PageAddress;
-use belljar_page::{PageHandle, PageServer};
+use belljar_http::{PageAnswer, PageRequest, StillValid};
+use belljar_page::{Bearer, EmbeddedPage, PageHandle, PageServer};
+use futures::{FutureExt as _, future::BoxFuture};
 use parking_lot::Mutex;
 use tokio::task::JoinHandle;
 
 use crate::{backend::Generations, failure::Failure};
 pub(crate) use handover::Handover;
 use source::LedgerSource;
+
+/// The page on the HTTP server of a process.
+pub(crate) fn embedded(generations: Arc<Generations>) -> Arc<dyn belljar_http::Page> {
+    generations.telemetry().watch_runs();
+    Arc::new(OverHttp(EmbeddedPage::new(Arc::new(LedgerSource::new(generations)))))
+}
+
+struct OverHttp(EmbeddedPage);
+
+impl belljar_http::Page for OverHttp {
+    fn answer(&self, request: PageRequest, bearer: Option<StillValid>) -> BoxFuture<'_, PageAnswer> {
+        let bearer = bearer.map(|valid| {
+            let still = valid.clone();
+            Bearer::new(valid.name(), move || still.is())
+        });
+        self.0.answer(request, bearer).boxed()
+    }
+}
 
 /// The page of a process, open or not.
 pub(crate) struct Page {

@@ -37,8 +37,7 @@ pub(super) async fn list(source: &LedgerSource) -> Result<Value, NotShown> {
 
 /// How many there are.
 pub(super) async fn count(source: &LedgerSource) -> Result<Value, NotShown> {
-    let waiting = QuestionFilter { waiting: true, ..QuestionFilter::default() };
-    Ok(json!({ "waiting": source.ledger()?.questions(waiting).await.map_err(unreadable)?.len() }))
+    Ok(json!({ "waiting": source.ledger()?.waiting_questions().await.map_err(unreadable)? }))
 }
 
 /// One question, if it can be decided here, with its identity.

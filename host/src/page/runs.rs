@@ -1,11 +1,12 @@
 //! Runs as the page shows them: those of the ledger, and what is known of live ones.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use belljar_ledger::{Filter, KeptCall, KeptRecording, KeptRun, QuestionFilter, RunState};
 use belljar_model::{LimitsPatch, RunId};
 use belljar_page::{NotShown, RunsAsked};
 use belljar_recording::{Answer, Entry, Recording};
+use belljar_telemetry::LiveRun;
 use serde_json::{Value, json};
 use tokio::task::spawn_blocking;
 
@@ -13,53 +14,55 @@ use super::source::{LedgerSource, unreadable};
 
 /// Runs of a list, where the page asks for no number.
 const USUAL: u32 = 200;
-/// The most runs of a list.
+/// The most runs that are listed, part by part.
 const MAX_RUNS: u32 = 10_000;
+/// The most runs of a part.
+const MAX_PART: u32 = 1000;
 /// Bytes of one text that a tool was given or gave. `belljar runs show --json` has all of it.
 const MAX_TEXT: usize = 32 * 1024;
 /// Bytes of all such texts of a run, and of its source.
 const MAX_TEXTS: usize = 2 * 1024 * 1024;
 
 pub(super) async fn list(source: &LedgerSource, asked: RunsAsked) -> Result<Value, NotShown> {
-    let RunsAsked { client, tool, effect, failed, waiting, limit } = asked;
+    let RunsAsked { client, tool, effect, failed, waiting, from, limit } = asked;
     let tool = tool.map(|path| match path.split_once('.') {
         Some((server, tool)) => (server.to_owned(), Some(tool.to_owned())),
         None => (path, None),
     });
     let effect = effect.map(|effect| effect.parse()).transpose();
     let effect = effect.map_err(|error: belljar_model::UnknownEffect| NotShown::Wrong(error.to_string()))?;
-    let shown = usize::try_from(limit.unwrap_or(USUAL).min(MAX_RUNS)).unwrap_or(usize::MAX);
-    let (ledger, is_narrow) = (source.ledger()?, client.is_some() || waiting);
-    // The ledger does not know who waits, nor what a client's name begins with.
-    let limit = if is_narrow { MAX_RUNS } else { u32::try_from(shown).unwrap_or(MAX_RUNS).saturating_add(1) };
-    let is_all = tool.is_none() && effect.is_none() && !failed;
-    let runs = ledger.runs(Filter { tool, effect, failed, since: None, limit }).await.map_err(unreadable)?;
-    let asking = ledger.questions(QuestionFilter { waiting: true, ..QuestionFilter::default() }).await;
-    let asking: BTreeSet<RunId> = asking.map_err(unreadable)?.iter().map(|kept| kept.question.run()).collect();
+    let from = from.min(MAX_RUNS);
+    let most = limit.unwrap_or(USUAL).min(MAX_PART).min(MAX_RUNS - from);
+    let ledger = source.ledger()?;
+    let is_all = client.is_none() && tool.is_none() && effect.is_none() && !failed && !waiting;
+    // One more tells whether there are more.
+    let limit = (from + most).saturating_add(1);
+    let filter = Filter { tool, effect, client, failed, waiting, since: None, limit };
+    let runs = ledger.runs(filter).await.map_err(unreadable)?;
+    let asking = ledger.asking_runs().await.map_err(unreadable)?;
     let known: BTreeSet<RunId> = runs.iter().map(|run| run.run).collect();
+    let mut listed = runs.iter().skip(from as usize);
     let waits = |run: &KeptRun| run.state == RunState::Resting || asking.contains(&run.run);
-    let fits = |run: &&KeptRun| (!waiting || waits(run)) && client.as_deref().is_none_or(|name| is_of(run, name));
-    let mut fitting = runs.iter().filter(fits);
-    let rows: Vec<Value> = fitting.by_ref().take(shown).map(|run| row(run, waits(run))).collect();
-    // Runs at level off are in no ledger.
     let live = source.generations.telemetry().runs();
-    let live: Vec<_> = live.into_iter().filter(|run| is_all && !is_narrow && !known.contains(&run.run)).collect();
-    Ok(json!({ "runs": rows, "more": fitting.next().is_some(), "unkept": live, "waiting": asking.len() }))
+    let state: BTreeMap<RunId, &str> = live.iter().map(|run| (run.run, run.state)).collect();
+    let now = |run: &KeptRun| state.get(&run.run).copied();
+    let rows: Vec<Value> = listed.by_ref().take(most as usize).map(|run| row(run, waits(run), now(run))).collect();
+    // Runs at level off are in no ledger.
+    let live: Vec<_> = live.into_iter().filter(|run| from == 0 && is_all && !known.contains(&run.run)).collect();
+    Ok(json!({ "runs": rows, "more": from + most < MAX_RUNS && listed.next().is_some(), "unkept": live }))
 }
 
-fn row(run: &KeptRun, waits: bool) -> Value {
+/// A run of the ledger. `live` is its state as its events told of it.
+pub(super) fn row(run: &KeptRun, waits: bool, live: Option<&str>) -> Value {
     let mut row = json!(run);
     if let Some(row) = row.as_object_mut() {
         row.insert("waits".to_owned(), waits.into());
+        // The ledger does not know of queues.
+        if let (RunState::Running, Some("queued")) = (run.state, live) {
+            row.insert("state".to_owned(), "queued".into());
+        }
     }
     row
-}
-
-/// Whether the origin, principal or client of a run contains this text.
-fn is_of(run: &KeptRun, name: &str) -> bool {
-    let name = name.to_lowercase();
-    let names = [Some(&run.origin), run.principal.as_ref(), run.client.as_ref()];
-    names.into_iter().flatten().any(|known| known.to_lowercase().contains(&name))
 }
 
 pub(super) async fn one(source: &LedgerSource, name: String) -> Result<Value, NotShown> {
@@ -69,7 +72,8 @@ pub(super) async fn one(source: &LedgerSource, name: String) -> Result<Value, No
     let (kept, live) = (ledger.run(run).await.map_err(unreadable)?, source.generations.telemetry().run(run));
     let Some((kept, calls)) = kept else {
         let live = live.ok_or_else(unknown)?;
-        return Ok(json!({ "run": null, "calls": [], "live": live, "limits": limits(source) }));
+        let (is_live, limits) = (source.generations.is_live(run), limits(source));
+        return Ok(json!({ "run": null, "calls": [], "live": live, "can_be_cancelled": is_live, "limits": limits }));
     };
     let recording = ledger.recording(run).await.map_err(unreadable)?;
     // It may be large.
@@ -79,22 +83,32 @@ pub(super) async fn one(source: &LedgerSource, name: String) -> Result<Value, No
     let asking = ledger.questions(asking).await.map_err(unreadable)?;
     let asking: Vec<Value> =
         asking.iter().map(|kept| json!({ "id": kept.question.id, "call": kept.question.binding.number })).collect();
-    Ok(whole(source, &kept, &calls, (taken.transpose()?, live.map(|live| json!(live)), asking)))
+    Ok(whole(source, &kept, &calls, (taken.transpose()?, live, asking)))
+}
+
+/// Cancels a run of this process, whoever asked for it.
+pub(super) fn cancelled(source: &LedgerSource, name: &str) -> Result<(), NotShown> {
+    let run: RunId = name.parse().map_err(|_| NotShown::Unknown(format!("there is no run {name}")))?;
+    match source.generations.cancel(run) {
+        true => Ok(()),
+        false => Err(NotShown::Refused(format!("nothing is cancelled: {run} has ended, or runs in another process"))),
+    }
 }
 
 fn whole(
     source: &LedgerSource,
     kept: &KeptRun,
     calls: &[KeptCall],
-    (taken, live, asking): (Option<Value>, Option<Value>, Vec<Value>),
+    (taken, live, asking): (Option<Value>, Option<LiveRun>, Vec<Value>),
 ) -> Value {
     let waits = kept.state == RunState::Resting || !asking.is_empty();
     json!({
-        "run": row(kept, waits),
+        "run": row(kept, waits, live.as_ref().map(|live| live.state)),
         "calls": calls,
         "recording": taken,
         "live": live,
         "asking": asking,
+        "can_be_cancelled": source.generations.is_live(kept.run),
         "limits": limits(source),
     })
 }
@@ -117,8 +131,9 @@ fn taken(kept: &KeptRecording) -> Result<Value, NotShown> {
     };
     let start = recording.start();
     let source = {
-        let most = start.source.floor_char_boundary(MAX_TEXTS);
-        start.source.get(..most).unwrap_or_default()
+        let script = start.script().unwrap_or_default();
+        let most = script.floor_char_boundary(MAX_TEXTS);
+        script.get(..most).unwrap_or_default()
     };
     let crossing = |entry| match entry {
         Entry::Call { number, arguments, fuel, .. } => {

@@ -58,6 +58,12 @@ pub(super) fn verdict(verdict: Verdict) -> i64 {
     }
 }
 
+pub(super) fn verdict_at(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Verdict>> {
+    let Some(number) = row.get::<_, Option<i64>>(column)? else { return Ok(None) };
+    let known = Verdict::ALL.into_iter().find(|known| verdict(*known) == number);
+    known.map(Some).ok_or_else(|| senseless(column, "a verdict"))
+}
+
 pub(super) fn effect(row: &Row<'_>, column: usize) -> rusqlite::Result<Effect> {
     let number: i64 = row.get(column)?;
     Effect::ALL.into_iter().find(|effect| number_of(*effect) == number).ok_or_else(|| senseless(column, "an effect"))

@@ -4,17 +4,21 @@
 //! thread of a process that writes, `keep.rs` forgets, `beside.rs` is a second connection for what
 //! the owner's rules ask: `counts.rs` counts calls, `labels.rs` knows what principals carry,
 //! `pins.rs` how tools were described, `passed.rs` which calls succeeded that others wait for.
-//! `write.rs`, `read.rs`, `questions.rs` and `resting.rs` have the statements, `measured.rs` those
-//! of what is measured of servers, `artifacts/` is what runs leave for later ones, `columns.rs`
-//! what the numbers in the file stand for, and `live.rs` tells the runs of a process that lives
-//! from those of one that is gone. `points.rs` is for tests. `kept.rs` has the values that live on
-//! between runs, behind a connection of their own: a large one makes no rule wait.
+//! `write.rs`, `read.rs`, `questions.rs`, `resting.rs` and `verdicts.rs` have the statements,
+//! `measured.rs` those of what is measured of servers, `artifacts/` is what runs leave for later
+//! ones, `columns.rs` what the numbers in the file stand for, and `live.rs` tells the runs of a
+//! process that lives from those of one that is gone. `points.rs` is for tests. `kept.rs` has the
+//! values that live on between runs, behind a connection of their own: a large one makes no rule
+//! wait.
 
 mod artifacts;
 mod beside;
 mod columns;
 mod counts;
 mod file;
+#[cfg(test)]
+mod filter_tests;
+mod given_up;
 mod keep;
 mod kept;
 mod labels;
@@ -29,13 +33,14 @@ mod read;
 mod resting;
 #[cfg(test)]
 mod tests;
+mod verdicts;
 #[cfg(test)]
 mod waiting_tests;
 mod write;
 mod writer;
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     path::{Path, PathBuf},
     sync::Arc,
     time::Duration,
@@ -54,10 +59,11 @@ use crate::{
     keeps::{Changed, KeepAuthor, KeepBounds, KeepChange, KeepTotals, Keeps, KeptEntry, KeptValue, Swapped},
     key::KeyPlace,
     ledger::{Ledger, Purpose},
-    query::{Filter, KeptQuestion, KeptRun, NotResting, Purge, QuestionFilter, RestingRun, WholeRun},
+    query::{Filter, KeptQuestion, KeptRun, KeptVerdicts, NotResting, Purge, QuestionFilter, RestingRun, WholeRun},
 };
 pub use artifacts::SqliteArtifacts;
 use beside::Beside;
+use given_up::GivenUp;
 use writer::Writer;
 
 /// How long to wait for another process's lock, and for room in the queue.
@@ -104,7 +110,13 @@ impl SqliteLedger {
         // What was handed over here must be found.
         self.writer.flush().await;
         let path = self.path.clone().ok_or(LedgerError::NoFolder)?;
-        let asked = spawn_blocking(move || read::Reader::open(&path)?.map(|mut reader| read(&mut reader)).transpose());
+        let given_up = GivenUp::default();
+        let is_given_up = given_up.question();
+        let asked = spawn_blocking(move || {
+            let Some(mut reader) = read::Reader::open(&path)? else { return Ok(None) };
+            reader.end_when(is_given_up)?;
+            read(&mut reader).map(Some)
+        });
         asked.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
     }
 }
@@ -235,6 +247,14 @@ impl Ledger for SqliteLedger {
         async move { Ok(self.read(move |reader| reader.questions(&filter)).await?.unwrap_or_default()) }.boxed()
     }
 
+    fn asking_runs(&self) -> BoxFuture<'_, Result<BTreeSet<RunId>, LedgerError>> {
+        async move { Ok(self.read(|reader| reader.asking_runs()).await?.unwrap_or_default()) }.boxed()
+    }
+
+    fn waiting_questions(&self) -> BoxFuture<'_, Result<u64, LedgerError>> {
+        async move { Ok(self.read(|reader| reader.waiting_questions()).await?.unwrap_or_default()) }.boxed()
+    }
+
     fn question_states(&self, ids: Vec<QuestionId>) -> BoxFuture<'_, Result<Vec<(QuestionId, State)>, LedgerError>> {
         async move { Ok(self.read(move |reader| reader.question_states(&ids)).await?.unwrap_or_default()) }.boxed()
     }
@@ -245,6 +265,10 @@ impl Ledger for SqliteLedger {
 
     fn measures(&self, configuration: String) -> BoxFuture<'_, Result<BTreeMap<String, Measures>, LedgerError>> {
         async move { Ok(self.read(move |reader| reader.measures(&configuration)).await?.unwrap_or_default()) }.boxed()
+    }
+
+    fn verdicts(&self) -> BoxFuture<'_, Result<Vec<KeptVerdicts>, LedgerError>> {
+        async move { Ok(self.read(|reader| reader.verdicts()).await?.unwrap_or_default()) }.boxed()
     }
 
     fn keeps(&self) -> &dyn Keeps {

@@ -2,6 +2,7 @@
 //! two processes decide, one succeeds.
 
 use std::{
+    collections::BTreeSet,
     path::Path,
     sync::Arc,
     time::{Duration, SystemTime},
@@ -303,6 +304,38 @@ pub(super) fn questions(
         kept.as_ref().map_or(true, |kept| kept.is_waited_for || !filter.waiting)
     };
     found.filter(is_wanted).take(MAX_READ).collect()
+}
+
+/// The runs with questions that can still be decided.
+pub(super) fn asking_runs(connection: &Connection, living: &mut Living) -> rusqlite::Result<BTreeSet<RunId>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT run, process, EXISTS (SELECT 1 FROM resting x WHERE x.run = questions.run)
+         FROM questions WHERE state = 0 AND expires_ms > ?1",
+    )?;
+    let mut rows = statement.query(params![milliseconds(SystemTime::now())])?;
+    let mut runs = BTreeSet::new();
+    while let Some(row) = rows.next()? {
+        if row.get::<_, bool>(2)? || living.has(row.get(1)?) {
+            runs.insert(RunId::from_bits(row.get::<_, i64>(0)?.cast_unsigned()));
+        }
+    }
+    Ok(runs)
+}
+
+/// How many questions can still be decided. Their texts, which may be large, are not read.
+pub(super) fn waiting(connection: &Connection, living: &mut Living) -> rusqlite::Result<u64> {
+    let mut statement = connection.prepare_cached(
+        "SELECT process, EXISTS (SELECT 1 FROM resting x WHERE x.run = questions.run), count(*)
+         FROM questions WHERE state = 0 AND expires_ms > ?1 GROUP BY 1, 2",
+    )?;
+    let mut rows = statement.query(params![milliseconds(SystemTime::now())])?;
+    let mut waiting = 0_u64;
+    while let Some(row) = rows.next()? {
+        if row.get::<_, bool>(1)? || living.has(row.get(0)?) {
+            waiting = waiting.saturating_add(unsigned(row, 2)?.unwrap_or_default());
+        }
+    }
+    Ok(waiting)
 }
 
 /// The states of these questions. A missing question has none.

@@ -1,32 +1,37 @@
 //! Reads the ledger. A file is data: a row that makes no sense is an error, and nothing worse.
 
 use std::{
-    cmp::Reverse,
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     path::{Path, PathBuf},
     time::{Duration, SystemTime},
 };
 
 use belljar_approvals::{QuestionId, State};
-use belljar_model::{Measures, RunId, ToolPath, Verdict};
-use rusqlite::{Connection, Row, named_params, params};
+use belljar_model::{Measures, RunId, ToolPath};
+use rusqlite::{Connection, Row, functions::FunctionFlags, named_params, params};
 
 use super::{
     PATIENCE,
-    columns::{effect, flag_of, senseless, unsigned, verdict},
+    columns::{effect, flag_of, senseless, unsigned, verdict_at},
     file,
     live::Living,
-    measured, questions, resting,
+    measured, questions, resting, verdicts,
 };
 use crate::{
     entry::{CallState, Digest, KeptRecording},
     error::LedgerError,
     key::Key,
-    query::{Filter, KeptCall, KeptQuestion, KeptRun, NotResting, QuestionFilter, RestingRun, RunState, milliseconds},
+    query::{
+        Filter, KeptCall, KeptQuestion, KeptRun, KeptVerdicts, NotResting, QuestionFilter, RestingRun, RunState,
+        milliseconds,
+    },
 };
 
 /// Calls that are read of one run: a hundred times the default limit.
 const MAX_CALLS: usize = 100_000;
+
+/// Steps of SQLite's machine after which a reader looks whether somebody still waits.
+const STEPS: i32 = 10_000;
 
 const COLUMNS: &str = "SELECT r.id, r.started_ms, r.process, r.state, r.origin, r.key, r.source_bytes, r.source, r.took_us, r.error, r.line,
     r.fuel, r.computed_us, r.peak_memory,
@@ -50,8 +55,14 @@ pub(super) struct Reader {
 impl Reader {
     /// Opens the ledger at a path, or returns `None` if there is none.
     pub(super) fn open(path: &Path) -> Result<Option<Self>, LedgerError> {
-        let connection = file::open_to_read(path)?;
-        Ok(connection.map(|connection| Self { connection, path: path.to_owned(), living: Living::beside(path) }))
+        let Some(connection) = file::open_to_read(path)? else { return Ok(None) };
+        add_has_name(&connection).map_err(|error| LedgerError::of(&error, path, PATIENCE))?;
+        Ok(Some(Self { connection, path: path.to_owned(), living: Living::beside(path) }))
+    }
+
+    /// Ends what is read with an error as soon as this says so.
+    pub(super) fn end_when(&mut self, question: impl FnMut() -> bool + Send + 'static) -> Result<(), LedgerError> {
+        self.connection.progress_handler(STEPS, Some(question)).map_err(|error| self.fault(&error))
     }
 
     /// The runs that match a filter.
@@ -60,19 +71,20 @@ impl Reader {
         let mut read = || {
             // Several reads must see the same moment.
             let moment = connection.transaction()?;
-            let Some((server, tool)) = &filter.tool else { return runs_of(&moment, filter, None, living) };
-            let mut statement =
-                moment.prepare("SELECT id FROM tools WHERE server = ?1 AND (?2 IS NULL OR tool = ?2)")?;
-            let tools = statement.query_map(params![server, tool], |row| row.get(0))?;
-            // The latest of all are among the latest of each.
-            let mut runs = BTreeMap::new();
-            for tool in tools.collect::<Result<Vec<i64>, _>>()? {
-                let found = runs_of(&moment, filter, Some(tool), living)?;
-                runs.extend(found.into_iter().map(|run| ((Reverse(run.at), Reverse(run.run)), run)));
+            match &filter.tool {
+                Some((server, tool)) => runs_that_called(&moment, filter, (server, tool.as_deref()), living),
+                None => runs_of_all(&moment, filter, living),
             }
-            Ok(runs.into_values().take(usize::try_from(filter.limit).unwrap_or(usize::MAX)).collect())
         };
         read().map_err(|error| LedgerError::of(&error, path, PATIENCE))
+    }
+
+    /// Reads without end.
+    #[cfg(test)]
+    pub(super) fn endless(&mut self) -> Result<i64, LedgerError> {
+        let sql =
+            "WITH RECURSIVE endless(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM endless) SELECT count(*) FROM endless";
+        self.connection.query_row(sql, [], |row| row.get(0)).map_err(|error| self.fault(&error))
     }
 
     /// At most two runs with names in this range.
@@ -114,6 +126,18 @@ impl Reader {
         questions::questions(connection, filter, living).map_err(|error| LedgerError::of(&error, path, PATIENCE))
     }
 
+    /// The runs with questions that can still be decided.
+    pub(super) fn asking_runs(&mut self) -> Result<BTreeSet<RunId>, LedgerError> {
+        let Self { connection, path, living } = self;
+        questions::asking_runs(connection, living).map_err(|error| LedgerError::of(&error, path, PATIENCE))
+    }
+
+    /// How many questions can still be decided.
+    pub(super) fn waiting_questions(&mut self) -> Result<u64, LedgerError> {
+        let Self { connection, path, living } = self;
+        questions::waiting(connection, living).map_err(|error| LedgerError::of(&error, path, PATIENCE))
+    }
+
     /// The states of these questions.
     pub(super) fn question_states(&mut self, ids: &[QuestionId]) -> Result<Vec<(QuestionId, State)>, LedgerError> {
         questions::states(&self.connection, ids).map_err(|error| LedgerError::of(&error, &self.path, PATIENCE))
@@ -139,6 +163,11 @@ impl Reader {
         measured::of(&self.connection, configuration, SystemTime::now()).map_err(|error| self.fault(&error))
     }
 
+    /// How often each rule decided.
+    pub(super) fn verdicts(&self) -> Result<Vec<KeptVerdicts>, LedgerError> {
+        verdicts::of(&self.connection).map_err(|error| self.fault(&error))
+    }
+
     fn fault(&self, error: &rusqlite::Error) -> LedgerError {
         LedgerError::of(error, &self.path, PATIENCE)
     }
@@ -160,44 +189,126 @@ impl Reader {
     }
 }
 
-/// The runs that match a filter, of one tool if given. Its time condition alone can be answered by
-/// the index.
-fn runs_of(
-    connection: &Connection,
-    filter: &Filter,
-    tool: Option<i64>,
-    living: &mut Living,
-) -> rusqlite::Result<Vec<KeptRun>> {
-    let fits = "(:failed = 0 OR r.state <> 1) AND (:effects = 0 OR r.effects & :effects <> 0)";
-    let (from, began, named) = match tool {
-        Some(_) => ("called x CROSS JOIN runs r ON r.id = x.run", "x.started_ms", "x.tool = :tool"),
-        None => ("runs r", "r.started_ms", ":tool IS NULL"),
-    };
-    // Of the many runs of a tool, only those that match are read.
-    let among = match (tool, filter.failed || filter.effect.is_some()) {
-        (Some(_), true) => format!("AND x.run IN (SELECT r.id FROM runs r WHERE r.started_ms >= :since AND {fits})"),
-        _ => String::new(),
-    };
-    let sql = runs_from(&format!(
-        "{from} WHERE {named} AND {began} >= :since {among} AND {fits} ORDER BY {began} DESC, r.id DESC"
-    ));
+/// Runs that may wait for their owner. Both tables have few rows.
+const MAY_WAIT: &str =
+    "r.id IN (SELECT run FROM resting UNION ALL SELECT run FROM questions WHERE state = 0 AND expires_ms > :now)";
+
+/// Defines `has_name(text, name…)`: whether a text in small letters is in one of the names, some of
+/// which may be null. SQLite's own `lower` knows the letters of ASCII alone.
+fn add_has_name(connection: &Connection) -> rusqlite::Result<()> {
+    let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC | FunctionFlags::SQLITE_DIRECTONLY;
+    connection.create_scalar_function("has_name", -1, flags, |given| {
+        let text = given.get_raw(0).as_str()?;
+        for at in 1..given.len() {
+            if given.get_raw(at).as_str_or_null()?.is_some_and(|name| name.to_lowercase().contains(text)) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    })
+}
+
+/// What the index of runs alone can tell of a filter.
+fn fits(filter: &Filter) -> String {
+    let waits = if filter.waiting { MAY_WAIT } else { ":now IS NOT NULL" };
+    format!(
+        "r.started_ms >= :since AND (:failed = 0 OR r.state <> 1) AND (:effects = 0 OR r.effects & :effects <> 0) AND {waits}"
+    )
+}
+
+/// For this, a run itself must be read.
+const NAMED_SO: &str = "(:client IS NULL OR has_name(:client, r.origin, r.principal, r.client))";
+
+fn runs_of_all(connection: &Connection, filter: &Filter, living: &mut Living) -> rusqlite::Result<Vec<KeptRun>> {
+    let sql = runs_from(&format!("runs r WHERE {} AND {NAMED_SO} ORDER BY r.started_ms DESC, r.id DESC", fits(filter)));
+    let mut found = FoundRuns::new(connection, filter, living)?;
     let mut statement = connection.prepare(&sql)?;
     let mut rows = statement.query(named_params! {
-        ":tool": tool,
         ":since": filter.since.map_or(0, milliseconds),
         ":failed": filter.failed,
         ":effects": filter.effect.map_or(0, flag_of),
+        ":now": milliseconds(SystemTime::now()),
+        ":client": filter.client.as_deref().map(str::to_lowercase),
     })?;
-    let mut runs = Vec::new();
-    while runs.len() < usize::try_from(filter.limit).unwrap_or(usize::MAX)
+    while !found.is_full()
         && let Some(row) = rows.next()?
     {
-        let run = kept_run(row, living)?;
-        if !(filter.failed && matches!(run.state, RunState::Running | RunState::Resting)) {
-            runs.push(run);
+        found.add(kept_run(row, living)?);
+    }
+    Ok(found.runs)
+}
+
+/// The same, of those that called a tool, or any tool of a server. Which they are is found in one
+/// pass, however many tools the server has, and each is then read until there are enough.
+fn runs_that_called(
+    connection: &Connection,
+    filter: &Filter,
+    (server, tool): (&str, Option<&str>),
+    living: &mut Living,
+) -> rusqlite::Result<Vec<KeptRun>> {
+    // The runs of one tool come from the index in their order.
+    let named = match tool {
+        Some(_) => "x.tool = (SELECT id FROM tools WHERE server = :server AND tool = :name)",
+        None => "x.tool IN (SELECT id FROM tools WHERE server = :server AND :name IS NULL)",
+    };
+    // Of the many runs of a tool, only those that match are looked at.
+    let among = match filter.failed || filter.effect.is_some() || filter.waiting {
+        true => format!("x.run IN (SELECT r.id FROM runs r WHERE {})", fits(filter)),
+        false => "x.started_ms >= :since AND (:failed + :effects + :now) IS NOT NULL".to_owned(),
+    };
+    let sql = format!(
+        "SELECT DISTINCT x.started_ms, x.run FROM called x WHERE {named} AND {among} ORDER BY x.started_ms DESC, x.run DESC"
+    );
+    let mut found = FoundRuns::new(connection, filter, living)?;
+    let mut called = connection.prepare(&sql)?;
+    let mut runs = called.query(named_params! {
+        ":server": server,
+        ":name": tool,
+        ":since": filter.since.map_or(0, milliseconds),
+        ":failed": filter.failed,
+        ":effects": filter.effect.map_or(0, flag_of),
+        ":now": milliseconds(SystemTime::now()),
+    })?;
+    let client = filter.client.as_deref().map(str::to_lowercase);
+    let mut statement = connection.prepare(&runs_from(&format!("runs r WHERE r.id = :run AND {NAMED_SO}")))?;
+    while !found.is_full()
+        && let Some(row) = runs.next()?
+    {
+        let run: i64 = row.get(1)?;
+        let mut rows = statement.query(named_params! { ":run": run, ":client": client })?;
+        if let Some(row) = rows.next()? {
+            found.add(kept_run(row, living)?);
         }
     }
-    Ok(runs)
+    Ok(found.runs)
+}
+
+/// Runs that were found, as far as the file alone can tell.
+struct FoundRuns<'f> {
+    filter: &'f Filter,
+    /// The runs that wait for an answer.
+    asking: BTreeSet<RunId>,
+    runs: Vec<KeptRun>,
+}
+
+impl<'f> FoundRuns<'f> {
+    fn new(connection: &Connection, filter: &'f Filter, living: &mut Living) -> rusqlite::Result<Self> {
+        let asking = if filter.waiting { questions::asking_runs(connection, living)? } else { BTreeSet::new() };
+        Ok(Self { filter, asking, runs: Vec::new() })
+    }
+
+    fn is_full(&self) -> bool {
+        self.runs.len() >= usize::try_from(self.filter.limit).unwrap_or(usize::MAX)
+    }
+
+    /// Adds it unless what is known of its process says otherwise.
+    fn add(&mut self, run: KeptRun) {
+        let is_other = (self.filter.failed && matches!(run.state, RunState::Running | RunState::Resting))
+            || (self.filter.waiting && run.state != RunState::Resting && !self.asking.contains(&run.run));
+        if !is_other {
+            self.runs.push(run);
+        }
+    }
 }
 
 fn kept_run(row: &Row<'_>, living: &mut Living) -> rusqlite::Result<KeptRun> {
@@ -261,13 +372,7 @@ fn kept_call(row: &Row<'_>) -> rusqlite::Result<KeptCall> {
         arguments: row.get(9)?,
         answer_bytes: unsigned(row, 10)?,
         answer: row.get(11)?,
-        verdict: match row.get::<_, Option<i64>>(12)? {
-            None => None,
-            Some(number) => {
-                let known = Verdict::ALL.into_iter().find(|known| verdict(*known) == number);
-                Some(known.ok_or_else(|| senseless(12, "a verdict"))?)
-            }
-        },
+        verdict: verdict_at(row, 12)?,
         rule: row.get(13)?,
         decided_by: row.get(14)?,
     })

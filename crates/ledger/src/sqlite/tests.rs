@@ -11,7 +11,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use belljar_model::{ArtifactSettings, ByteSize, Effect, LedgerKeep, RunId, ToolPath, Usage};
+use belljar_model::{ArtifactSettings, ByteSize, Effect, LedgerKeep, RunId, ToolPath, Usage, Verdict};
 use rusqlite::Connection;
 
 use super::{Options, SqliteLedger, file, points, writer};
@@ -140,6 +140,30 @@ async fn what_is_written_is_read_back_and_filtered() {
     }
     ledger.close().await;
     assert!(matches!(ledger.commit(Entry::Begin(start(9))).await, Err(LedgerError::Closed)));
+}
+
+#[tokio::test]
+async fn verdicts_are_counted_by_rule_over_all_runs_that_are_kept() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let ledger = ledger(folder.path());
+    assert_eq!(ledger.verdicts().await.expect("readable"), []);
+    let by = |number, rule: Option<&str>, verdict| Call {
+        verdict,
+        rule: rule.map(Into::into),
+        ..call(number, Effect::External)
+    };
+    let calls = vec![
+        by(0, Some("never"), Some(Verdict::Deny)),
+        by(1, None, Some(Verdict::Allow)),
+        by(2, Some("never"), Some(Verdict::Deny)),
+        by(3, None, None),
+    ];
+    ledger.commit(end(start(1), calls)).await.expect("kept");
+    ledger.commit(end(start(2), vec![by(0, Some("never"), Some(Verdict::Deny))])).await.expect("kept");
+    let counted = ledger.verdicts().await.expect("readable");
+    let told = counted.iter().map(|kept| (kept.rule.as_deref(), kept.verdict, kept.calls)).collect::<Vec<_>>();
+    assert_eq!(told, [(Some("never"), Verdict::Deny, 3), (None, Verdict::Allow, 1)]);
+    assert!(counted.iter().all(|kept| kept.last_ms > 0));
 }
 
 fn empty() -> RunEnd {

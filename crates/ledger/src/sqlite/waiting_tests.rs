@@ -96,6 +96,7 @@ async fn however_much_one_asks_the_questions_of_others_are_found() {
     assert_eq!(ask(&ledger, question(4_000, 3, "owner", now + HOUR)).await, Ok(()));
     let all = named(&ledger, WAITING).await;
     assert!(all.len() == 501 && all.contains(&4_000), "{}", all.len());
+    assert_eq!(ledger.waiting_questions().await.expect("a ledger"), 501);
     assert_eq!(named(&ledger, QuestionFilter { run: Some(RunId::from_bits(3)), ..WAITING }).await, [4_000]);
     assert_eq!(named(&ledger, QuestionFilter { id: Some(QuestionId::from_bits(4_000)), ..WAITING }).await, [4_000]);
     // A decision makes room.
@@ -138,4 +139,5 @@ async fn for_its_size_a_ledger_forgets_no_run_that_waits_for_its_owner() {
     bounded.purge(Purge::Kept).await.expect("tidied");
     assert_eq!(runs(&bounded).await, [1, 3], "history goes, and what has expired");
     assert_eq!(named(&bounded, WAITING).await, [1, 3]);
+    assert_eq!(bounded.waiting_questions().await.expect("a ledger"), 2);
 }
