@@ -27,6 +27,7 @@ mod limits;
 mod options;
 mod pace;
 mod process;
+mod reached;
 mod redaction;
 mod text;
 mod tools;
@@ -34,6 +35,7 @@ mod upstream;
 
 pub use child::server::with_real_paths;
 pub use child::status::{ServerState, ServerStatus};
+pub use connection::answering::{ChildRequest, RequestsHeard};
 pub use connection::client_requests::{AskClient, Caller, ClientAbilities, ProgressHeard};
 pub use connection::requests::CallLimit;
 pub use error::{CallError, Exit, MalformedResult, RemoteError, StartError, StartStep};
@@ -44,6 +46,7 @@ pub use process::orphans::adopt_orphans;
 #[cfg(unix)]
 pub use process::supervisor::supervise;
 pub use process::walls::confine;
+pub use reached::Reached;
 pub use tools::affinity::route_by_folder;
 pub use tools::listed::{Listed, listed};
 pub use tools::paths::{PATH_BYTES, real_path};

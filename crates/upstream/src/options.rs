@@ -7,6 +7,8 @@ use cap_std::fs::Dir;
 use futures::future::BoxFuture;
 use tokio::io::DuplexStream;
 
+use crate::connection::answering::RequestsHeard;
+
 /// What holds for all children alike.
 #[derive(Clone)]
 pub struct Options {
@@ -42,6 +44,8 @@ pub struct Options {
     /// Whether a server whose list on disk is old is started in the background to refresh it. A
     /// short-lived process has no use for that.
     pub refresh: bool,
+    /// Hears of each request that a child makes, once it is answered or refused.
+    pub requests: Option<RequestsHeard>,
 }
 
 /// A program that calls [`supervise`](crate::supervise) when it is started with these arguments and
@@ -117,6 +121,7 @@ impl Options {
             credentials: None,
             instances: Instances::default(),
             refresh: false,
+            requests: None,
         }
     }
 }
@@ -138,6 +143,7 @@ impl fmt::Debug for Options {
             .field("has_credentials", &self.credentials.is_some())
             .field("instances", &self.instances)
             .field("refresh", &self.refresh)
+            .field("hears_requests", &self.requests.is_some())
             .finish()
     }
 }

@@ -21,7 +21,7 @@ use crate::{
     child::{
         meter::{CallKind, Meter},
         state::{Demand, Machine, Phase},
-        status::{ServerState, ServerStatus},
+        status::{ServerState, ServerStatus, Spoken},
     },
     connection::{
         client_requests::ClientAbilities, listing::Listing, protocol_revision::Opening, requests::Connection,
@@ -78,7 +78,7 @@ pub(super) struct ChildState {
     pub(super) machine: Machine,
     pub(super) connection: Option<Arc<Connection>>,
     pub(super) pid: Option<u32>,
-    pub(super) era: Option<String>,
+    pub(super) spoken: Spoken,
     pub(super) ready_at: Option<Instant>,
     pub(super) times_ready: u32,
     pub(super) trouble: Option<Trouble>,
@@ -107,7 +107,7 @@ impl Core {
             machine: Machine::new(spec.life.breaker, shared.options.backoff),
             connection: None,
             pid: None,
-            era: None,
+            spoken: Spoken::default(),
             ready_at: None,
             times_ready: 0,
             trouble: None,
@@ -160,19 +160,13 @@ impl Core {
     }
 
     /// The child can be called, so long after its start began.
-    pub(crate) fn became_ready(
-        &self,
-        connection: Arc<Connection>,
-        era: Option<String>,
-        listing: Listing,
-        took: Duration,
-    ) {
+    pub(crate) fn became_ready(&self, connection: Arc<Connection>, spoken: Spoken, listing: Listing, took: Duration) {
         self.known_tools.learn(listing.tools);
         self.is_fresh.store(true, Ordering::Relaxed);
         self.meter.started(took, self.state.borrow().times_ready > 0);
         self.change(|state| {
             state.machine.ready();
-            (state.connection, state.era, state.ready_at) = (Some(connection), era, Some(Instant::now()));
+            (state.connection, state.spoken, state.ready_at) = (Some(connection), spoken, Some(Instant::now()));
             state.times_ready = state.times_ready.saturating_add(1);
             if !matches!(state.trouble, Some(Trouble::Death(_))) {
                 state.trouble = None;
@@ -312,7 +306,8 @@ impl Core {
                 Phase::Stopping => ServerState::Stopping,
             },
             transport: self.spec.transport.as_str(),
-            era: state.era.clone(),
+            era: state.spoken.era.clone(),
+            version: state.spoken.version.clone(),
             tools: self.known_tools.tools().map(|tools| tools.len()),
             pid: state.pid,
             uptime_ms: state.ready_at.map(|time| u64::try_from(time.elapsed().as_millis()).unwrap_or(u64::MAX)),

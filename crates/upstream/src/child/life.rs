@@ -19,8 +19,9 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    child::{core::Core, state::Demand},
+    child::{core::Core, state::Demand, status::Spoken},
     connection::{
+        answering::Watch,
         client::ChildClient,
         client_requests::Caller,
         in_flight::InFlightCalls,
@@ -57,7 +58,7 @@ async fn live_once(core: &Arc<Core>) {
     let begun = Instant::now();
     match start(core.clone()).await {
         Ok((running, listing)) => {
-            core.became_ready(running.connection.clone(), running.era.clone(), listing, begun.elapsed());
+            core.became_ready(running.connection.clone(), running.spoken.clone(), listing, begun.elapsed());
             let exit = watch_over(core, running).await;
             unfinished.0 = None;
             match exit {
@@ -113,7 +114,7 @@ struct Running {
     death: watch::Sender<Option<Death>>,
     /// Cancelled when the child's calls after its start are no longer valid.
     unresponsive: CancellationToken,
-    era: Option<String>,
+    spoken: Spoken,
 }
 
 async fn start(core: Arc<Core>) -> Result<(Running, Listing), StartError> {
@@ -143,8 +144,8 @@ async fn start_with(core: Arc<Core>, first: First, deadline: Instant) -> Result<
     })??;
     core.spawned(link.pid(), link.group());
     match connect(core, &mut link, wire, first, deadline).await {
-        Ok(Connected { service, connection, death, unresponsive, era, listing }) => {
-            Ok((Running { link, service, connection, death, unresponsive, era }, listing))
+        Ok(Connected { service, connection, death, unresponsive, spoken, listing }) => {
+            Ok((Running { link, service, connection, death, unresponsive, spoken }, listing))
         }
         Err(fault) => {
             link.kill().await;
@@ -159,7 +160,7 @@ struct Connected {
     connection: Arc<Connection>,
     death: watch::Sender<Option<Death>>,
     unresponsive: CancellationToken,
-    era: Option<String>,
+    spoken: Spoken,
     listing: Listing,
 }
 
@@ -174,6 +175,11 @@ async fn connect(
     let abilities = *core.shared.abilities.lock();
     let client = ChildClient {
         server: core.spec.name.clone(),
+        watch: Watch {
+            server: core.spec.name.clone(),
+            transport: core.spec.transport.network(),
+            heard: core.shared.options.requests.clone(),
+        },
         name: core.shared.options.client_name.clone(),
         version: core.shared.options.client_version.clone(),
         progress: Default::default(),
@@ -189,7 +195,7 @@ async fn connect(
     let start = Start { stop: core.shared.stop.clone(), limit: core.spec.start_timeout, deadline };
     let service = step(&start, link, StartStep::Initialize, initialize).await?;
     service.peer().set_response_cache_config(ClientCacheConfig::disabled()).await;
-    let era = service.peer().peer_info().map(|info| info.protocol_version.to_string());
+    let spoken = service.peer().peer_info().map(|info| Spoken::of(&info, link.redactor())).unwrap_or_default();
 
     let (death, news_of_death) = watch::channel(None);
     let life = &core.spec.life;
@@ -223,7 +229,7 @@ async fn connect(
     if !life.stateful {
         link.own(check_health(connection.clone(), heard, unresponsive.clone()));
     }
-    Ok(Connected { service, connection, death, unresponsive, era, listing })
+    Ok(Connected { service, connection, death, unresponsive, spoken, listing })
 }
 
 /// Makes a call that the owner configured for each start.
@@ -317,7 +323,7 @@ enum End {
 /// Waits for the end of a running child, informs the callers that wait for its answers, and cleans
 /// up.
 async fn watch_over(core: &Core, running: Running) -> Option<Exit> {
-    let Running { mut link, service, connection, death, unresponsive, era: _ } = running;
+    let Running { mut link, service, connection, death, unresponsive, spoken: _ } = running;
     let (stop, in_flight) = (&core.shared.stop, connection.in_flight.clone());
     let idle = core.spec.life.idle.filter(|_| !is_kept(&core.spec) && !core.spec.life.warm);
     let cancellation = service.cancellation_token();

@@ -1,5 +1,7 @@
 //! A child's status at a moment.
 
+use belljar_model::Redactor;
+use rmcp::model::ServerPeerInfo;
 use serde::{Deserialize, Serialize};
 
 /// The phase of a child's life.
@@ -56,6 +58,9 @@ pub struct ServerStatus {
     /// The revision of MCP that is spoken.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub era: Option<String>,
+    /// The version that it says it has, shortened.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
     /// How many tools it listed last.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tools: Option<usize>,
@@ -77,6 +82,26 @@ pub struct ServerStatus {
     pub hint: Option<String>,
 }
 
+/// Characters of a server's version that are kept.
+const VERSION_CHARACTERS: usize = 60;
+
+/// How a child greeted.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Spoken {
+    pub(super) era: Option<String>,
+    pub(super) version: Option<String>,
+}
+
+impl Spoken {
+    pub(super) fn of(info: &ServerPeerInfo, redactor: &Redactor) -> Self {
+        let version = info.server_info.as_ref().map(|server| server.version.as_str()).unwrap_or_default();
+        let version = redactor.redact_to(version, VERSION_CHARACTERS * 4);
+        let version: String = version.chars().take(VERSION_CHARACTERS).collect();
+        let is_known = !version.is_empty() && version != "unknown";
+        Self { era: Some(info.protocol_version.to_string()), version: is_known.then_some(version) }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -90,6 +115,7 @@ mod tests {
             state: ServerState::Cold,
             transport: "stdio",
             era: None,
+            version: None,
             tools: None,
             pid: None,
             uptime_ms: None,
@@ -107,6 +133,7 @@ mod tests {
             key: Some("k".into()),
             principal: Some("p".into()),
             era: Some("2025-11-25".into()),
+            version: Some("1.2".into()),
             tools: Some(2),
             pid: Some(7),
             uptime_ms: Some(5),
@@ -116,7 +143,7 @@ mod tests {
         };
         assert_eq!(
             serde_json::to_string(&failed).expect("json"),
-            r#"{"name":"fs","key":"k","principal":"p","state":"failing","transport":"stdio","era":"2025-11-25","tools":2,"pid":7,"uptime_ms":5,"calls":0,"restarts":0,"last_error":"e","hint":"h"}"#
+            r#"{"name":"fs","key":"k","principal":"p","state":"failing","transport":"stdio","era":"2025-11-25","version":"1.2","tools":2,"pid":7,"uptime_ms":5,"calls":0,"restarts":0,"last_error":"e","hint":"h"}"#
         );
     }
 }

@@ -9,10 +9,11 @@ use parking_lot::Mutex;
 use rmcp::{
     ClientHandler, ErrorData, RoleClient,
     model::{
-        ClientCapabilities, ClientConfig, CreateMessageRequestParams, CreateMessageResult, ElicitRequestParams,
-        ElicitResult, ElicitationAction, ElicitationCapability, ErrorCode, FormElicitationCapability, Implementation,
-        ListRootsResult, LoggingMessageNotificationParam, ProgressNotificationParam, ProgressToken, ProtocolVersion,
-        RootsCapabilities, SamplingCapability, UrlElicitationCapability,
+        ClientCapabilities, ClientConfig, CreateMessageRequestParams, CreateMessageResult, CustomRequest, CustomResult,
+        ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationCapability, ErrorCode,
+        FormElicitationCapability, Implementation, ListRootsResult, LoggingMessageNotificationParam,
+        ProgressNotificationParam, ProgressToken, ProtocolVersion, RootsCapabilities, SamplingCapability,
+        UrlElicitationCapability,
     },
     service::{NotificationContext, RequestContext},
 };
@@ -21,6 +22,7 @@ use tokio::{sync::Notify, time::Instant};
 
 use crate::{
     connection::{
+        answering::{Answering, ELICITATION, PING, ROOTS, SAMPLING, Watch},
         client_requests::{AskClient, Caller, Callers, ClientAbilities, ProgressHeard},
         question,
     },
@@ -35,6 +37,8 @@ use crate::{
 pub(crate) struct ChildClient {
     /// The child's configured name.
     pub(crate) server: String,
+    /// Who hears of its requests.
+    pub(crate) watch: Watch,
     /// The name that belljar gives itself.
     pub(crate) name: String,
     pub(crate) version: String,
@@ -94,6 +98,11 @@ impl ChildClient {
         }
         Ok((client.clone(), abilities))
     }
+
+    /// A request of the child, which is being answered.
+    fn answering(&self, method: &str, context: &RequestContext<RoleClient>) -> Answering {
+        self.watch.request(method, || self.callers.only()?.run_trace().cloned(), context)
+    }
 }
 
 impl ClientHandler for ChildClient {
@@ -119,30 +128,55 @@ impl ClientHandler for ChildClient {
         ClientConfig::new(capabilities, client).with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE)
     }
 
+    async fn ping(&self, context: RequestContext<RoleClient>) -> Result<(), ErrorData> {
+        self.answering(PING, &context).ended(Ok(()))
+    }
+
     async fn create_message(
         &self,
         request: CreateMessageRequestParams,
-        _context: RequestContext<RoleClient>,
+        context: RequestContext<RoleClient>,
     ) -> Result<CreateMessageResult, ErrorData> {
-        let (client, abilities) =
-            self.asked(|abilities| abilities.sampling).map_err(|why| declined("sampling/createMessage", &why))?;
-        client.create_message(question::sampling(&self.server, request, abilities)?).await
+        let answering = self.answering(SAMPLING, &context);
+        let answer = async {
+            let (client, abilities) =
+                self.asked(|abilities| abilities.sampling).map_err(|why| declined(SAMPLING, &why))?;
+            client.create_message(question::sampling(&self.server, request, abilities)?).await
+        };
+        answering.ended(answer.await)
     }
 
     async fn create_elicitation(
         &self,
         request: ElicitRequestParams,
-        _context: RequestContext<RoleClient>,
+        context: RequestContext<RoleClient>,
     ) -> Result<ElicitResult, ErrorData> {
-        match self.asked(|abilities| abilities.elicitation || abilities.elicitation_url) {
-            Ok((client, abilities)) => client.elicit(question::elicitation(&self.server, request, abilities)?).await,
-            Err(_) => Ok(ElicitResult::new(ElicitationAction::Decline)),
-        }
+        let answering = self.answering(ELICITATION, &context);
+        let Ok((client, abilities)) = self.asked(|abilities| abilities.elicitation || abilities.elicitation_url) else {
+            answering.declined();
+            return Ok(ElicitResult::new(ElicitationAction::Decline));
+        };
+        let answer = async { client.elicit(question::elicitation(&self.server, request, abilities)?).await };
+        answering.ended(answer.await)
     }
 
-    async fn list_roots(&self, _context: RequestContext<RoleClient>) -> Result<ListRootsResult, ErrorData> {
-        let (client, _) = self.asked(|abilities| abilities.roots).map_err(|why| declined("roots/list", &why))?;
-        client.list_roots().await
+    async fn list_roots(&self, context: RequestContext<RoleClient>) -> Result<ListRootsResult, ErrorData> {
+        let answering = self.answering(ROOTS, &context);
+        let answer = async {
+            let (client, _) = self.asked(|abilities| abilities.roots).map_err(|why| declined(ROOTS, &why))?;
+            client.list_roots().await
+        };
+        answering.ended(answer.await)
+    }
+
+    /// What belljar does not know, or cannot read.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        context: RequestContext<RoleClient>,
+    ) -> Result<CustomResult, ErrorData> {
+        let answering = self.answering(&request.method, &context);
+        answering.ended(Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method, None)))
     }
 
     async fn on_progress(&self, news: ProgressNotificationParam, _context: NotificationContext<RoleClient>) {

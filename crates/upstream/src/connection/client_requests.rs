@@ -16,7 +16,7 @@ use std::{
     },
 };
 
-use belljar_model::{Asks, Effect};
+use belljar_model::{Asks, Effect, TraceContext};
 use futures::future::BoxFuture;
 use parking_lot::Mutex;
 use rmcp::{
@@ -100,6 +100,8 @@ pub struct Caller {
     /// What its calls count as at least, where something holds by effect.
     counts_as: Effect,
     progress: Option<ProgressHeard>,
+    trace: Option<TraceContext>,
+    run_trace: Option<TraceContext>,
 }
 
 /// Receives a call's progress messages, on one line and bounded. It must not wait.
@@ -118,6 +120,8 @@ impl Caller {
             is_once: false,
             counts_as: Effect::ReadOnly,
             progress: None,
+            trace: None,
+            run_trace: None,
         }
     }
 
@@ -182,6 +186,29 @@ impl Caller {
         self.progress.as_ref()
     }
 
+    /// The same caller for one call, whose child is told that it is this span of a trace.
+    #[must_use]
+    pub fn with_trace(&self, trace: TraceContext) -> Self {
+        Self { trace: Some(trace), ..self.clone() }
+    }
+
+    /// The span of the call.
+    pub(crate) fn trace(&self) -> Option<&TraceContext> {
+        self.trace.as_ref()
+    }
+
+    /// The same caller, whose run is this span of a trace: what a child asks meanwhile belongs to
+    /// it.
+    #[must_use]
+    pub fn with_run_trace(&self, trace: TraceContext) -> Self {
+        Self { run_trace: Some(trace), ..self.clone() }
+    }
+
+    /// The span of the run.
+    pub(crate) fn run_trace(&self) -> Option<&TraceContext> {
+        self.run_trace.as_ref()
+    }
+
     /// The gate for the answer of the call.
     pub(crate) fn gate(&self) -> Option<Gate> {
         self.gate.as_ref().map(Gate::of)
@@ -209,7 +236,10 @@ impl Callers {
     /// Notes a call, until the returned value is dropped.
     pub(crate) fn enter(&self, caller: &Caller) -> Calling {
         let mut callers = self.0.lock();
-        callers.entry(caller.id).or_insert_with(|| (0, Caller { gate: None, progress: None, ..caller.clone() })).0 += 1;
+        callers
+            .entry(caller.id)
+            .or_insert_with(|| (0, Caller { gate: None, progress: None, trace: None, ..caller.clone() }))
+            .0 += 1;
         Calling { callers: self.clone(), id: caller.id }
     }
 

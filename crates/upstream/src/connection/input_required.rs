@@ -17,7 +17,12 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::{
-    connection::{client::ChildClient, client_requests::Caller, question},
+    connection::{
+        answering::{ELICITATION, ROOTS, SAMPLING},
+        client::ChildClient,
+        client_requests::Caller,
+        question,
+    },
     framing::wire::Continuation,
     limits,
 };
@@ -75,8 +80,25 @@ impl ChildClient {
     /// The answer to one question, if somebody can be asked.
     async fn input(&self, question: Value, caller: &Caller) -> Option<Result<Value, ErrorData>> {
         let Question { method, params } = serde_json::from_value(question).ok()?;
-        let answer = match method.as_str() {
-            "elicitation/create" => {
+        let answering = self.watch.question(&method, caller.run_trace());
+        let Some(answer) = self.answer(&method, params, caller).await else {
+            answering.declined();
+            return None;
+        };
+        match answering.ended(answer) {
+            Ok(value) => value.ok().map(Ok),
+            Err(error) => Some(Err(error)),
+        }
+    }
+
+    async fn answer(
+        &self,
+        method: &str,
+        params: Value,
+        caller: &Caller,
+    ) -> Option<Result<serde_json::Result<Value>, ErrorData>> {
+        Some(match method {
+            ELICITATION => {
                 let request: ElicitRequestParams = serde_json::from_value(params).ok()?;
                 let can_ask = self.asked_of(caller, |abilities| abilities.elicitation || abilities.elicitation_url);
                 let (client, abilities) = can_ask.ok()?;
@@ -85,7 +107,7 @@ impl ChildClient {
                     Err(error) => Err(error),
                 }
             }
-            "sampling/createMessage" => {
+            SAMPLING => {
                 let request: CreateMessageRequestParams = serde_json::from_value(params).ok()?;
                 let (client, abilities) = self.asked_of(caller, |abilities| abilities.sampling).ok()?;
                 match question::sampling(&self.server, request, abilities) {
@@ -93,16 +115,12 @@ impl ChildClient {
                     Err(error) => Err(error),
                 }
             }
-            "roots/list" => {
+            ROOTS => {
                 let (client, _) = self.asked_of(caller, |abilities| abilities.roots).ok()?;
                 client.list_roots().await.map(serde_json::to_value)
             }
             _ => return None,
-        };
-        match answer {
-            Ok(value) => value.ok().map(Ok),
-            Err(error) => Some(Err(error)),
-        }
+        })
     }
 }
 

@@ -4,9 +4,11 @@
 //! - `requests`: requests with their time limits; `in_flight`: the calls that have no answer yet;
 //!   `listing`: tool lists
 //! - `client`: belljar as the client of a child; `client_requests`: whose client a child may ask;
-//!   `question`: what it may be asked; `input_required`: questions instead of a result
+//!   `question`: what it may be asked; `input_required`: questions instead of a result;
+//!   `answering`: who is told of them
 //! - `protocol_revision`: whether a server is greeted with `initialize` or `server/discover`
 
+pub(crate) mod answering;
 pub(crate) mod client;
 pub(crate) mod client_requests;
 pub(crate) mod in_flight;

@@ -3,12 +3,12 @@
 
 use std::{sync::Arc, time::Duration};
 
-use belljar_model::{ByteSize, JsonBounds, JsonError, JsonText, MAX_DURATION, ToolPath};
+use belljar_model::{ByteSize, JsonBounds, JsonError, JsonText, MAX_DURATION, TRACEPARENT, TRACESTATE, ToolPath};
 use rmcp::{
     RoleClient,
     model::{
         CallToolRequest, CallToolRequestParams, CancelledNotification, CancelledNotificationParam, ClientNotification,
-        ClientRequest, CustomResult, ProtocolVersion, RequestId, ServerResult,
+        ClientRequest, CustomResult, GetMeta as _, ProtocolVersion, RequestId, ServerResult,
     },
     service::{Peer, PeerRequestOptions, ServiceError},
 };
@@ -142,7 +142,14 @@ impl Connection {
         if let Some(gate) = caller.gate() {
             request.extensions.insert(gate);
         }
-        let request = ClientRequest::CallToolRequest(request);
+        let mut request = ClientRequest::CallToolRequest(request);
+        if let Some(trace) = caller.trace() {
+            let meta = request.get_meta_mut();
+            meta.insert(TRACEPARENT.to_owned(), Value::String(trace.to_string()));
+            if let Some(state) = &trace.state {
+                meta.insert(TRACESTATE.to_owned(), Value::String(state.to_string()));
+            }
+        }
         let server = || path.server().to_owned();
         let text = match self.request_heard(request, limit, caller.progress().cloned()).await {
             Ok(text) => text,

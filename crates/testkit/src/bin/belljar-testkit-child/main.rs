@@ -6,6 +6,8 @@
 mod bare;
 mod echo;
 mod flawed;
+#[cfg(unix)]
+mod hijacked;
 mod host;
 mod life;
 mod modern;
@@ -63,6 +65,8 @@ confine W C     walls itself in as W says, in JSON, and becomes the command C
 without F C     becomes the command C, for which the kernel has no F (landlock, seccomp, seccomp-filter, locks)
 supervise       belljar's other part: stands between it and a child
 worker          a worker process, which does what its requests say
+hijacked F I P  the process of a component that somebody took over: it says that it imports I, asks about P and all else, and
+                leaves what it heard in F
 keep-worker     keeps a worker process until it is killed itself
 stubborn F      healthy; ignores the end of its input and SIGTERM, as does its helper; both pids are written to the file F
 ";
@@ -130,6 +134,9 @@ fn main() -> ExitCode {
         ["worker", parent] => worker::worker(parent),
         #[cfg(unix)]
         ["keep-worker"] => worker::keep(),
+        // The last is the process that started it.
+        #[cfg(unix)]
+        ["hijacked", file, imports, path, _] => hijacked::hijacked(file, imports, path),
         _ => {
             let _ = write!(io::stderr(), "{USAGE}");
             return ExitCode::from(2);
