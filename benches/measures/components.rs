@@ -105,20 +105,20 @@ fn middle(mut times: Vec<Duration>) -> Duration {
 }
 
 /// The same call without types: what a script's call costs on the host.
-async fn untyped(tools: &Arc<ToolSet>) -> Duration {
+async fn untyped(tools: &Arc<ToolSet>, name: &str, arguments: &str, calls: u32) -> Duration {
     let limits = Limits::default();
     let mut times = Vec::new();
     for _ in 0..20 {
         let keeper = Keeper::new(limits.max_held, None);
         let begun = Instant::now();
-        for number in 0..u64::from(CALLS) {
-            let tool = GrantedTool { path: ToolPath::new("kit", "note"), effect: Effect::ReadOnly };
+        for number in 0..u64::from(calls) {
+            let tool = GrantedTool { path: ToolPath::new("kit", name), effect: Effect::ReadOnly };
             let tools: Arc<dyn Tools> = tools.clone();
             let called = (tool, AnswerStyle::ToolResult);
-            let ended = apart::call(tools, number, called, r#"{"text":"hi"}"#.to_owned(), &limits, &keeper, |_| {});
+            let ended = apart::call(tools, number, called, arguments.to_owned(), &limits, &keeper, |_| {});
             drop(ended.await);
         }
-        times.push(begun.elapsed() / CALLS);
+        times.push(begun.elapsed() / calls);
     }
     middle(times)
 }
@@ -143,12 +143,16 @@ fn main() {
         );
         let calling = linked(&components, &tools, imports, &note, &calls);
         let typed = median(&components, &calling, &tools, ROUNDS / 10).await.saturating_sub(run) / CALLS;
-        let untyped = untyped(&tools).await;
+        let plain = untyped(&tools, "note", r#"{"text":"hi"}"#, CALLS).await;
         show("a typed call", typed);
-        show("the same call without types", untyped);
-        show("what the types cost", typed.saturating_sub(untyped));
+        show("the same call without types", plain);
+        show("what the types cost", typed.saturating_sub(plain));
         let large = format!(r#"(import "belljar:mcp-kit/tools@0.1.0" "large" (func $large (param i32))) {data}"#);
         let large = linked(&components, &tools, imports, &large, "(call $large (i32.const 2048))");
-        show("a run with the large result, conversion and all", median(&components, &large, &tools, 50).await);
+        let all = median(&components, &large, &tools, 50).await;
+        let plain = untyped(&tools, "large", "{}", 1).await;
+        show("a run with the large result, conversion and all", all);
+        show("the same call without types", plain);
+        show("the conversion of the large result", all.saturating_sub(run).saturating_sub(plain));
     });
 }

@@ -6,12 +6,16 @@
 // The engine's modules know the sandbox, and what reads components, as crates.
 extern crate self as belljar_foreign;
 extern crate self as belljar_sandbox;
+// What reads components names the validator as wasmtime has it.
+extern crate self as wasmtime;
+
+pub use wasmparser;
 
 /// The name of a target.
 pub mod fuzzing {
     pub use crate::{
-        arguments::fuzzing::arguments, client::fuzzing::engine_frames, guest::guest_reports,
-        tool_result::fuzzing::tool_result,
+        arguments::fuzzing::arguments, client::fuzzing::engine_frames, component::component_bytes,
+        guest::guest_reports, tool_result::fuzzing::tool_result,
     };
 }
 
@@ -26,8 +30,12 @@ mod arguments;
 mod calls;
 #[path = "../../crates/engine/src/client/mod.rs"]
 mod client;
+#[path = "../../crates/foreign/src/fuzzing.rs"]
+mod component;
 #[path = "../../crates/sandbox/src/divergence.rs"]
 mod divergence;
+#[path = "../../crates/foreign/src/features.rs"]
+mod features;
 #[path = "../../crates/sandbox/src/frame.rs"]
 mod frame;
 #[path = "../../crates/sandbox/src/fuzzing.rs"]
@@ -58,6 +66,8 @@ mod program;
 mod protocol;
 #[path = "../../crates/gateway/src/tool_result/mod.rs"]
 mod tool_result;
+#[path = "../../crates/foreign/src/reading.rs"]
+mod reading;
 #[path = "../../crates/foreign/src/refusal.rs"]
 mod refusal;
 #[path = "../../crates/sandbox/src/request.rs"]
@@ -68,6 +78,8 @@ mod tool;
 mod tools;
 #[path = "../../crates/sandbox/src/toolset.rs"]
 mod toolset;
+#[path = "../../crates/foreign/src/wasi_items.rs"]
+mod wasi_items;
 #[path = "../../crates/sandbox/src/workspace.rs"]
 mod workspace;
 

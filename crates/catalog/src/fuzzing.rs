@@ -42,12 +42,17 @@ pub fn packages(data: &[u8]) -> Vec<String> {
     texts.into()
 }
 
-/// Nothing is dropped, and all names differ.
+/// Nothing that can be imported is dropped, and all names differ.
 fn mapped(mapping: &Mapping, server: &ServerCatalog) {
     let functions = mapping.functions().iter();
-    assert!(functions.clone().map(|function| &function.path).eq(server.tools().iter().map(Tool::path)));
+    let importable = server.tools().iter().map(Tool::path).filter(|path| path.is_importable());
+    assert!(functions.clone().map(|function| &function.path).eq(importable));
     let types = mapping.definitions().iter().map(|definition| &definition.name);
-    bound_once(functions.map(|function| &function.name).chain(types).map(String::as_str));
+    let is_marked = |name: &str| name.rsplit_once('-').is_some_and(|(_, last)| wit::is_mark(last));
+    assert!(functions.clone().all(|function| is_marked(&function.error) && !is_marked(&function.name)));
+    assert!(types.clone().all(|name| !is_marked(name)));
+    let names = functions.flat_map(|function| [&function.name, &function.error]);
+    bound_once(names.chain(types).map(String::as_str));
     for definition in mapping.definitions() {
         match &definition.kind {
             Kind::Record(record) => bound_once(record.fields.iter().map(|field| field.name.as_str())),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use belljar_model::{ErrorKind, Limits, Outcome, RunError};
-use belljar_sandbox::{GoingOn, Program, Recording, ReplayError, Run, RunRequest, Runner, Sandbox, Tools};
+use belljar_sandbox::{GoingOn, Load, Program, Recording, ReplayError, Run, RunRequest, Runner, Sandbox, Tools};
 use futures::future::BoxFuture;
 
 /// Runs scripts. Cheap to clone: all clones are one engine.
@@ -21,6 +21,16 @@ impl Engine {
     /// Runs a script, when the result is awaited.
     pub fn run(&self, program: impl Into<Program>) -> Run<'_, Self> {
         Run::new(self, program)
+    }
+
+    /// How much of it its live runs have, where that is known: a process of its own keeps it to
+    /// itself.
+    pub fn load(&self) -> Option<Load> {
+        match self {
+            Self::Here(sandbox) => Some(sandbox.load()),
+            #[cfg(unix)]
+            Self::Apart(_) => None,
+        }
     }
 
     /// Whether a run can be put aside while it waits for people.

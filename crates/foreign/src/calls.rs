@@ -1,27 +1,47 @@
 //! The calls of one run: limits, arguments, answers, and what is kept of them.
+//!
+//! A component that called an `async` function goes on beside the call. It gets the answer when it
+//! has nothing left to do but to wait (`turns.rs` knows when), one answer after the other, so that
+//! the same component with the same answers in the same order does the same.
+
+mod finding;
+mod handing;
+
+pub(crate) use finding::Finder;
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet, VecDeque},
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering::SeqCst},
     },
+    task::Waker,
     time::Instant,
 };
 
 use belljar_catalog::wit::{Mapping, Payload};
-use belljar_model::{CallRecord, JsonText, LimitHit, LimitName, Limits, result_text, result_value, says_error};
+use belljar_model::{CallRecord, JsonText, LimitHit, LimitName, Limits, result_text, result_value_in, says_error};
 use belljar_sandbox::{
     AnswerStyle, CallError, GrantedTool, Tools,
-    apart::{self, Answer, Keeper},
+    apart::{self, Answer, Counted, Keeper},
+    common::Stop,
 };
-use futures::task::AtomicWaker;
+use futures::{
+    future::{AbortHandle, Abortable, BoxFuture},
+    stream::FuturesUnordered,
+    task::AtomicWaker,
+};
 use parking_lot::Mutex;
 use serde_json::{Map, Value};
-use wasmtime::component::{Type, Val, types::ComponentFunc};
+use tokio::sync::oneshot;
+use wasmtime::component::{
+    Type, Val,
+    types::{self, ComponentFunc},
+};
 
 use crate::{
-    convert::{Misfit, Steps, json_of, val_of},
+    convert::{Misfit, Steps, json_of, json_of_text, text_of, val_of},
+    tape::Tape,
     tool_error::{Failure, Kind},
 };
 
@@ -29,9 +49,22 @@ use crate::{
 pub(crate) struct Handle {
     pub(crate) tool: GrantedTool,
     pub(crate) answers: AnswerStyle,
-    pub(crate) mapping: Arc<Mapping>,
-    /// Its function in the mapping.
-    pub(crate) function: usize,
+    pub(crate) crossing: Crossing,
+    pub(crate) returns: Arc<Returns>,
+}
+
+/// How arguments and results cross.
+pub(crate) enum Crossing {
+    /// In the types of a function of a mapping.
+    Typed(Arc<Mapping>, usize),
+    /// As JSON text.
+    Text,
+}
+
+/// The two arms of what a function returns, in the component's types.
+pub(crate) struct Returns {
+    pub(crate) ok: Option<Type>,
+    pub(crate) error: types::Record,
 }
 
 /// The calls of a run.
@@ -39,16 +72,33 @@ pub(crate) struct Calls {
     tools: Arc<dyn Tools>,
     limits: Limits,
     keeper: Keeper,
+    tape: Tape,
     /// By the number of the imported function.
     handles: Vec<Handle>,
+    finder: Finder,
     state: Mutex<State>,
+    /// Calls that the component goes on beside.
+    beside: Mutex<FuturesUnordered<Beside>>,
     people: Arc<People>,
+    /// Host functions in which the component waits, so that nothing of it can go on.
+    blocked: AtomicU64,
+    /// Those of them that wait for a time or for a server, and so for no person.
+    busy: AtomicU64,
 }
+
+type Beside = Abortable<BoxFuture<'static, (u64, Came)>>;
 
 #[derive(Default)]
 struct State {
     begun: u64,
     open: BTreeMap<u64, Open>,
+    /// Calls that were made, and that the component gave up.
+    given_up: BTreeMap<u64, (GrantedTool, Instant)>,
+    /// Answers that are there and that the component does not have yet, in the order in which they
+    /// came.
+    came: VecDeque<(u64, Came)>,
+    /// The records of answers that came when the component did not want them any more.
+    late: BTreeMap<u64, Option<CallRecord>>,
     /// Bytes of the arguments of open calls.
     held: u64,
     ended: Vec<CallRecord>,
@@ -65,7 +115,19 @@ struct Open {
     held: u64,
     /// Whether the tool was called.
     is_made: bool,
+    /// Where its answer goes, if the component goes on beside it.
+    gate: Option<(oneshot::Sender<Handed>, AbortHandle)>,
 }
+
+/// An answer that is there.
+struct Came {
+    result: Result<JsonText, CallError>,
+    record: Option<CallRecord>,
+    counted: Option<Counted>,
+}
+
+/// An answer that the component gets. It counts until it is converted.
+type Handed = (Result<JsonText, CallError>, Option<Counted>);
 
 /// A call that is closed when it ends, and when the component gives it up.
 struct Closing<'a> {
@@ -79,10 +141,32 @@ impl Drop for Closing<'_> {
     }
 }
 
-/// How many calls wait for people.
+/// While this exists, the component waits in a host function.
+struct Blocked<'a>(&'a AtomicU64);
+
+impl<'a> Blocked<'a> {
+    fn new(count: &'a AtomicU64) -> Self {
+        count.fetch_add(1, SeqCst);
+        Self(count)
+    }
+}
+
+impl Drop for Blocked<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, SeqCst);
+    }
+}
+
+/// While this exists, the component waits in a host function for something other than a person.
+pub(crate) struct Busy<'a> {
+    _blocked: Blocked<'a>,
+    _busy: Blocked<'a>,
+}
+
+/// Which calls wait for people. One of them may have been given up.
 #[derive(Default)]
 pub(crate) struct People {
-    parked: AtomicU64,
+    parked: Mutex<BTreeSet<u64>>,
     changed: AtomicWaker,
 }
 
@@ -98,35 +182,96 @@ pub(crate) struct Ended {
 }
 
 impl Calls {
-    pub(crate) fn new(tools: Arc<dyn Tools>, limits: &Limits, handles: Vec<Handle>) -> Self {
-        let keeper = Keeper::new(limits.max_held, None);
-        let (limits, state, people) = (limits.clone(), Mutex::default(), Arc::default());
-        Self { tools, limits, keeper, handles, state, people }
+    /// `finder` is where the handles come from.
+    pub(crate) fn new(
+        tools: Arc<dyn Tools>,
+        limits: &Limits,
+        (handles, finder): (Vec<Handle>, Finder),
+        tape: Tape,
+    ) -> Self {
+        Self {
+            tools,
+            limits: limits.clone(),
+            keeper: Keeper::new(limits.max_held, None),
+            tape,
+            handles,
+            finder,
+            state: Mutex::default(),
+            beside: Mutex::default(),
+            people: Arc::default(),
+            blocked: AtomicU64::new(0),
+            busy: AtomicU64::new(0),
+        }
     }
 
-    /// Makes the call of an imported function. What goes wrong with it is in the value; only a
-    /// limit of the run is an error.
-    pub(crate) async fn call(&self, function: usize, ty: &ComponentFunc, params: &[Val]) -> wasmtime::Result<Val> {
-        let handle = self.handles.get(function).ok_or_else(|| wasmtime::Error::msg("no such function"))?;
-        let (ok, error) = result_type(ty)?;
-        let number = self.begin(handle)?;
-        let open = Closing { calls: self, number };
-        let answer = match self.arguments(handle, params) {
-            Ok(arguments) => self.made(number, handle, arguments).await,
-            Err(misfit) => Err(Failure::new(Kind::Refused, format!("the call was not made: {misfit}"))),
+    /// Makes the call of an imported function, for which the component waits. What goes wrong with
+    /// it is in the value; only a limit of the run is an error. `left` is the fuel that is left.
+    pub(crate) async fn call(&self, handle: &Handle, params: &[Val], left: u64) -> wasmtime::Result<Val> {
+        let open = Closing { calls: self, number: self.begin(handle)? };
+        let number = open.number;
+        let arguments = match self.prepared(number, handle, params, 0) {
+            Ok(arguments) => arguments,
+            Err(failure) => return self.finished(open, handle, Err(failure)),
         };
-        let value = answer.and_then(|raw| self.converted(handle, ok.as_ref(), &raw));
-        drop(open);
-        Ok(Val::Result(match value {
-            Ok(value) => Ok(value.map(Box::new)),
-            Err(failure) => Err(Some(Box::new(failure.val(&error)))),
-        }))
+        self.note(number, handle, &arguments, left)?;
+        let came = match self.tape.is_replay() {
+            true => self.recalled(|next| next == number)?.1,
+            false => {
+                let _blocked = Blocked::new(&self.blocked);
+                self.made(number, handle, arguments).await.1
+            }
+        };
+        let (result, _counted) = self.taken(number, came);
+        self.finished(open, handle, result.map_err(Failure::from))
+    }
+
+    /// The same beside the component: the answer waits until the component has nothing else to do.
+    pub(crate) async fn call_beside(&self, handle: &Handle, params: &[Val], left: u64) -> wasmtime::Result<Val> {
+        let open = Closing { calls: self, number: self.begin(handle)? };
+        let number = open.number;
+        // The values that were lifted stay until the call is over.
+        let lifted = params.iter().map(weight).fold(0, u64::saturating_add);
+        let arguments = match self.prepared(number, handle, params, lifted) {
+            Ok(arguments) => arguments,
+            Err(failure) => return self.finished(open, handle, Err(failure)),
+        };
+        self.note(number, handle, &arguments, left)?;
+        let (sender, gate) = oneshot::channel();
+        let (abort, registration) = AbortHandle::new_pair();
+        if let Some(entry) = self.state.lock().open.get_mut(&number) {
+            entry.gate = Some((sender, abort));
+        }
+        if !self.tape.is_replay() {
+            let made = self.made(number, handle, arguments);
+            self.beside.lock().push(Abortable::new(made, registration));
+        }
+        let (result, _counted) = gate.await.map_err(|_| wasmtime::Error::msg("the run is over"))?;
+        self.finished(open, handle, result.map_err(Failure::from))
+    }
+
+    /// What an imported function calls.
+    pub(crate) fn handle(&self, function: usize) -> wasmtime::Result<&Handle> {
+        self.handles.get(function).ok_or_else(|| wasmtime::Error::msg("no such function"))
+    }
+
+    /// Finds the tool with a path, for which the component waits: its number, or why there is none.
+    pub(crate) async fn find(&self, path: &str) -> Result<Result<u32, String>, Stop> {
+        let _busy = self.busy();
+        self.finder.find(path, &self.tape).await
+    }
+
+    /// The tool that was found under a number, as a function that takes and returns text calls it.
+    pub(crate) fn found(&self, number: u32, returns: &Arc<Returns>) -> wasmtime::Result<Handle> {
+        let found = self.finder.found(number).ok_or_else(|| wasmtime::Error::msg("no such tool was found"))?;
+        let (tool, answers) = found;
+        Ok(Handle { tool, answers, crossing: Crossing::Text, returns: returns.clone() })
     }
 
     /// Counts a call, unless a limit forbids it, which ends the run.
     fn begin(&self, handle: &Handle) -> wasmtime::Result<u64> {
         let mut state = self.state.lock();
-        let (begun, open) = (state.begun + 1, state.open.len() as u64 + 1);
+        // A call that was given up may still be under way: nobody says when it has ended.
+        let (begun, open) = (state.begun + 1, (state.open.len() + state.given_up.len()) as u64 + 1);
         for (name, used, max) in [
             (LimitName::MaxCalls, begun, self.limits.max_calls),
             (LimitName::MaxConcurrentCalls, open, self.limits.max_concurrent_calls),
@@ -139,90 +284,117 @@ impl Calls {
         let number = state.begun;
         state.begun = begun;
         state.concurrent = state.concurrent.max(open);
-        let entry = Open { tool: handle.tool.clone(), begun: Instant::now(), held: 0, is_made: false };
-        state.open.insert(number, entry);
+        let (tool, begun) = (handle.tool.clone(), Instant::now());
+        state.open.insert(number, Open { tool, begun, held: 0, is_made: false, gate: None });
         Ok(number)
+    }
+
+    /// The arguments as JSON, if there is room for them and for what was `lifted` beside them.
+    fn prepared(&self, number: u64, handle: &Handle, params: &[Val], lifted: u64) -> Result<String, Failure> {
+        let refused = |text: String| Failure::new(Kind::Refused, text);
+        let arguments = self.arguments(handle, params);
+        let arguments = arguments.map_err(|misfit| refused(format!("the call was not made: {misfit}")))?;
+        let bytes = arguments.len() as u64;
+        let held = bytes.saturating_add(lifted);
+        let mut state = self.state.lock();
+        let (used, max) = (state.held.saturating_add(held), self.limits.max_held.as_u64());
+        if used > max {
+            return Err(refused(format!(
+                "the call was not made: its arguments take {held} bytes, and with them the host would hold {used} bytes \
+                 for this run; {} is {max}",
+                LimitName::MaxHeld
+            )));
+        }
+        state.held = used;
+        state.largest_arguments = state.largest_arguments.max(bytes);
+        if let Some(open) = state.open.get_mut(&number) {
+            (open.held, open.is_made) = (held, true);
+        }
+        drop(state);
+        self.keeper.hold_arguments(held);
+        Ok(arguments)
     }
 
     fn arguments(&self, handle: &Handle, params: &[Val]) -> Result<String, Misfit> {
         let max = usize::try_from(self.limits.max_arguments.as_u64()).unwrap_or(usize::MAX);
-        let payload = handle.mapping.functions().get(handle.function).map(|function| &function.arguments);
-        let json = match (payload, params) {
-            (Some(Payload::Form(form)), [value]) => json_of(&handle.mapping, form, value, max, &mut Steps::new())?,
-            // It took nothing when the component was built, or takes nothing today.
-            (Some(Payload::Fixed(value)), _) => value.clone(),
-            _ => Value::Object(Map::new()),
+        let json = match (&handle.crossing, params) {
+            (Crossing::Typed(mapping, function), params) => {
+                match (mapping.functions().get(*function).map(|function| &function.arguments), params) {
+                    (Some(Payload::Form(form)), [value]) => json_of(mapping, form, value, max, &mut Steps::new())?,
+                    // It took nothing when the component was built, or takes nothing today.
+                    (Some(Payload::Fixed(value)), _) => value.clone(),
+                    _ => Value::Object(Map::new()),
+                }
+            }
+            (Crossing::Text, [Val::String(text)]) => json_of_text(text, max, &mut Steps::new())?,
+            (Crossing::Text, _) => return Err(Misfit("the arguments are not a text".to_owned())),
         };
         Ok(json.to_string())
     }
 
-    /// Calls the tool, and takes its answer.
-    async fn made(&self, number: u64, handle: &Handle, arguments: String) -> Result<JsonText, Failure> {
-        let bytes = arguments.len() as u64;
-        {
-            let mut state = self.state.lock();
-            let (used, max) = (state.held.saturating_add(bytes), self.limits.max_held.as_u64());
-            if used > max {
-                let text = format!(
-                    "the call was not made: its arguments have {bytes} bytes, and with them the host would hold {used} bytes \
-                     for this run; {} is {max}",
-                    LimitName::MaxHeld
-                );
-                return Err(Failure::new(Kind::Refused, text));
-            }
-            state.held = used;
-            state.largest_arguments = state.largest_arguments.max(bytes);
-            if let Some(open) = state.open.get_mut(&number) {
-                (open.held, open.is_made) = (bytes, true);
-            }
-        }
-        self.keeper.hold_arguments(bytes);
+    fn note(&self, number: u64, handle: &Handle, arguments: &str, left: u64) -> Result<(), Stop> {
+        self.tape.call(number, &handle.tool, arguments, self.limits.fuel.saturating_sub(left))
+    }
+
+    /// Calls the tool. The call begins here, not when the future is polled, so calls are made in
+    /// the order of their numbers.
+    fn made(&self, number: u64, handle: &Handle, arguments: String) -> BoxFuture<'static, (u64, Came)> {
         let people = self.people.clone();
-        let parked = move |is_parked| people.note(is_parked);
+        let parked = move |is_parked| people.note(number, is_parked);
         let tool = (handle.tool.clone(), handle.answers);
-        // Nothing is awaited between the number and this: calls are made in the order of numbers.
         let called = apart::call(self.tools.clone(), number, tool, arguments, &self.limits, &self.keeper, parked);
-        let ended = called.await;
-        if let Some(record) = ended.record {
-            self.keeper.keep_record(&record);
-            self.state.lock().ended.push(record);
-        }
-        let (result, _counted) = match ended.answer {
-            Answer::Here(answer) => {
-                let (result, counted) = answer.into_parts();
-                (result, Some(counted))
-            }
-            Answer::There(answer) => (answer.read().await, None),
-        };
-        self.tools.handing_over(number, &handle.tool.path, result.as_ref());
-        let mut state = self.state.lock();
-        state.order.push(number);
-        if let Ok(result) = &result {
-            state.largest_result = state.largest_result.max(result.as_str().len() as u64);
-        }
-        drop(state);
-        result.map_err(|fault: CallError| fault.into())
+        Box::pin(async move {
+            let apart::CallEnd { answer, record } = called.await;
+            let (result, counted) = match answer {
+                Answer::Here(answer) => {
+                    let (result, counted) = answer.into_parts();
+                    (result, Some(counted))
+                }
+                Answer::There(answer) => (answer.read().await, None),
+            };
+            (number, Came { result, record, counted })
+        })
+    }
+
+    /// The component waits in a host function, and for no person.
+    pub(crate) fn busy(&self) -> Busy<'_> {
+        Busy { _blocked: Blocked::new(&self.blocked), _busy: Blocked::new(&self.busy) }
+    }
+
+    fn finished(&self, open: Closing<'_>, handle: &Handle, answer: Result<JsonText, Failure>) -> wasmtime::Result<Val> {
+        let Returns { ok, error } = &*handle.returns;
+        let value = answer.and_then(|raw| self.converted(handle, ok.as_ref(), &raw));
+        drop(open);
+        Ok(Val::Result(match value {
+            Ok(value) => Ok(value.map(Box::new)),
+            Err(failure) => Err(Some(Box::new(failure.val(error)))),
+        }))
     }
 
     /// The value of an answer, in the component's type.
     fn converted(&self, handle: &Handle, ty: Option<&Type>, raw: &JsonText) -> Result<Option<Val>, Failure> {
         let broken = |text: String| Failure::new(Kind::Unanswered, text);
-        let has_failed = handle.answers == AnswerStyle::ToolResult && says_error(raw);
-        let mut raw = raw.to_value().map_err(|fault| broken(fault.to_string()))?;
-        if has_failed {
+        if handle.answers == AnswerStyle::ToolResult && says_error(raw) {
+            let mut raw = raw.to_value().map_err(|fault| broken(fault.to_string()))?;
             let text = result_text(&raw).unwrap_or_else(|| "the tool reported an error without a text".to_owned());
             let content = raw.get_mut("content").map(Value::take);
             return Err(Failure { content, ..Failure::new(Kind::Failed, crate::refusal::bounded(text)) });
         }
         let value = match handle.answers {
-            AnswerStyle::ToolResult => result_value(&raw),
-            AnswerStyle::Plain => raw,
+            AnswerStyle::ToolResult => result_value_in(raw),
+            AnswerStyle::Plain => raw.to_value(),
         };
-        let payload = handle.mapping.functions().get(handle.function).map(|function| &function.result);
-        let (Some(ty), Some(payload)) = (ty, payload) else { return Ok(None) };
-        let converted = match payload {
-            Payload::Form(form) => val_of(&handle.mapping, form, ty, &value, &mut Steps::new()),
-            _ => Err(Misfit("the tool declares another type than when the component was built".into())),
+        let value = value.map_err(|fault| broken(fault.to_string()))?;
+        let Some(ty) = ty else { return Ok(None) };
+        let converted = match &handle.crossing {
+            Crossing::Typed(mapping, function) => {
+                match mapping.functions().get(*function).map(|function| &function.result) {
+                    None => return Ok(None),
+                    Some(Payload::Form(form)) => val_of(mapping, form, ty, &value, &mut Steps::new()),
+                    _ => Err(Misfit("the tool declares another type than when the component was built".into())),
+                }
+            }
+            Crossing::Text => text_of(&value, &mut Steps::new()),
         };
         converted.map(Some).map_err(|misfit| {
             let text = format!("the call was made, and its answer is not of the declared type: {misfit}");
@@ -234,9 +406,18 @@ impl Calls {
     fn close(&self, number: u64) {
         let mut state = self.state.lock();
         let Some(open) = state.open.remove(&number) else { return };
-        state.held = state.held.saturating_sub(open.held);
         if open.is_made {
+            state.given_up.insert(number, (open.tool, open.begun));
+        } else if open.held > 0 {
+            state.held = state.held.saturating_sub(open.held);
             self.keeper.release_arguments(open.held);
+        }
+        drop(state);
+        if let Some((_, abort)) = open.gate {
+            abort.abort();
+        }
+        if open.is_made {
+            self.tools.given_up(number);
         }
     }
 
@@ -251,51 +432,54 @@ impl Calls {
     }
 
     /// Whether all that the run waits for are people. `waker` is woken when that may have changed.
-    pub(crate) fn waits_for_people(&self, waker: &std::task::Waker) -> bool {
+    pub(crate) fn waits_for_people(&self, waker: &Waker) -> bool {
         self.people.changed.register(waker);
-        let open = self.state.lock().open.len() as u64;
-        open > 0 && self.people.parked.load(SeqCst) >= open
-    }
-
-    /// Everything about them, when the run has ended.
-    pub(crate) fn end(&self) -> Ended {
-        let mut state = self.state.lock();
-        let mut calls = std::mem::take(&mut state.ended);
-        let open = std::mem::take(&mut state.open);
-        let unanswered = open.into_values().filter(|open| open.is_made);
-        calls.extend(unanswered.map(|open| apart::unanswered(&open.tool, open.begun)));
-        Ended {
-            calls,
-            order: std::mem::take(&mut state.order),
-            begun: state.begun,
-            concurrent: state.concurrent,
-            largest_arguments: state.largest_arguments,
-            largest_result: state.largest_result,
-            peak_held: self.keeper.peak(),
+        if self.busy.load(SeqCst) > 0 {
+            return false;
         }
+        let state = self.state.lock();
+        let parked = self.people.parked.lock();
+        !state.open.is_empty() && state.open.keys().all(|number| parked.contains(number))
     }
 }
 
 impl People {
-    fn note(&self, is_parked: bool) {
+    fn note(&self, number: u64, is_parked: bool) {
         match is_parked {
-            true => self.parked.fetch_add(1, SeqCst),
-            false => self.parked.fetch_sub(1, SeqCst),
+            true => self.parked.lock().insert(number),
+            false => self.parked.lock().remove(&number),
         };
         self.changed.wake();
     }
 }
 
-/// The two arms of what a function returns. That it has them was checked when it was linked.
-pub(crate) fn result_type(ty: &ComponentFunc) -> wasmtime::Result<(Option<Type>, wasmtime::component::types::Record)> {
-    let other = || wasmtime::Error::msg("the function does not return a result with an error");
-    let mut results = ty.results();
-    let (Some(Type::Result(result)), None) = (results.next(), results.next()) else { return Err(other()) };
-    match result.err() {
-        Some(error) if Failure::fits(&error) => match error {
-            Type::Record(error) => Ok((result.ok(), error)),
-            _ => Err(other()),
-        },
-        _ => Err(other()),
+impl Returns {
+    /// Those of a function, if it returns a result with the error that every function of a server
+    /// has.
+    pub(crate) fn of(ty: &ComponentFunc) -> Option<Self> {
+        let mut results = ty.results();
+        let (Some(Type::Result(result)), None) = (results.next(), results.next()) else { return None };
+        match result.err() {
+            Some(Type::Record(error)) if Failure::fits(&error) => Some(Self { ok: result.ok(), error }),
+            _ => None,
+        }
     }
+}
+
+/// Bytes that a value takes on the host.
+fn weight(value: &Val) -> u64 {
+    let own = size_of::<Val>() as u64;
+    let all = |values: &mut dyn Iterator<Item = &Val>| values.map(weight).fold(0, u64::saturating_add);
+    let inside = match value {
+        Val::String(text) | Val::Enum(text) => text.len() as u64,
+        Val::List(values) | Val::Tuple(values) => all(&mut values.iter()),
+        Val::Record(fields) => {
+            let names: u64 = fields.iter().map(|(name, _)| (name.len() + size_of::<String>()) as u64).sum();
+            names.saturating_add(all(&mut fields.iter().map(|(_, value)| value)))
+        }
+        Val::Variant(name, value) => (name.len() as u64).saturating_add(all(&mut value.as_deref().into_iter())),
+        Val::Option(value) | Val::Result(Ok(value) | Err(value)) => all(&mut value.as_deref().into_iter()),
+        _ => 0,
+    };
+    own.saturating_add(inside)
 }

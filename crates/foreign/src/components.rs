@@ -4,19 +4,23 @@ use std::sync::Arc;
 
 use belljar_catalog::wit::Payload;
 use belljar_model::ToolPath;
+use belljar_recording::digest;
 use belljar_sandbox::common::Ticker;
 use wasmtime::{
-    Engine,
+    AsContext as _, Engine,
     component::{
         Component as Compiled, InstancePre, Linker, Type,
         types::{ComponentFunc, ComponentItem},
     },
 };
+use wasmtime_wasi_io::bindings::wasi::io::poll;
 
 use crate::{
-    calls::result_type,
+    any_tool,
+    calls::Returns,
     engine,
     imports::Imports,
+    polls::HasPolls,
     reading::from_file,
     refusal::Refusal,
     request::ComponentRun,
@@ -53,6 +57,8 @@ pub struct Component {
     pub(crate) compiled: Compiled,
     pub(crate) imports: Arc<Imports>,
     pub(crate) bytes: u64,
+    /// The SHA-256 of its file.
+    pub(crate) digest: [u8; 32],
 }
 
 /// A component whose functions are bound to tools.
@@ -61,6 +67,7 @@ pub struct Linked {
     pub(crate) instance: InstancePre<RunState>,
     pub(crate) functions: Arc<Vec<Bound>>,
     pub(crate) component: Component,
+    pub(crate) servers: Vec<Server>,
 }
 
 /// An imported function, and the tool behind it.
@@ -68,6 +75,7 @@ pub(crate) struct Bound {
     pub(crate) server: Server,
     pub(crate) path: ToolPath,
     pub(crate) function: usize,
+    pub(crate) returns: Arc<Returns>,
 }
 
 impl Components {
@@ -95,7 +103,7 @@ impl Components {
         let compiled = Compiled::new(&self.engine, &component).map_err(refused)?;
         // Now, since a confined process could not make it at its first run.
         compiled.initialize_copy_on_write_image().map_err(refused)?;
-        Ok(Component { compiled, imports: Arc::new(imports), bytes: file.len() as u64 })
+        Ok(Component { compiled, imports: Arc::new(imports), bytes: file.len() as u64, digest: digest(file) })
     }
 
     /// Binds what a component imports to tools of these servers.
@@ -107,19 +115,28 @@ impl Components {
         // One of its own for each component: none is cloned.
         let mut linker = Linker::new(&self.engine);
         wasmtime_wasi::p2::add_to_linker_async(&mut linker).map_err(failed)?;
+        linker.allow_shadowing(true);
+        poll::add_to_linker::<RunState, HasPolls>(&mut linker, RunState::polls).map_err(failed)?;
+        linker.allow_shadowing(false);
         let mut functions = Vec::new();
         for target in targets(&component.imports, servers)? {
             let ty = self.function_type(component, &target)?;
-            check(&ty, &target)?;
+            let returns = Arc::new(checked(&ty, &target)?);
             bind(&mut linker, &target, functions.len()).map_err(failed)?;
             functions.push(Bound {
                 server: target.server.clone(),
                 path: target.function.path.clone(),
                 function: target.function_at,
+                returns,
             });
         }
+        for interface in &component.imports.any_tool {
+            let returns = any_tool::checked(&self.engine, &component.compiled, interface)?;
+            any_tool::bind(&mut linker, interface, returns).map_err(failed)?;
+        }
         let instance = linker.instantiate_pre(&component.compiled).map_err(failed)?;
-        Ok(Linked { instance, functions: Arc::new(functions), component: component.clone() })
+        let (component, servers) = (component.clone(), servers.to_vec());
+        Ok(Linked { instance, functions: Arc::new(functions), component, servers })
     }
 
     /// Runs a component to its outcome, when the result is awaited.
@@ -128,15 +145,23 @@ impl Components {
     }
 
     fn function_type(&self, component: &Component, target: &Target<'_>) -> Result<ComponentFunc, Refusal> {
-        let ty = component.compiled.component_type();
-        let instance = ty.get_import(&self.engine, target.import).map(|import| import.ty);
-        if let Some(ComponentItem::ComponentInstance(instance)) = instance
-            && let Some(export) = instance.get_export(&self.engine, &target.function.name)
-            && let ComponentItem::ComponentFunc(function) = export.ty
-        {
-            return Ok(function);
-        }
-        Err(other(target))
+        imported_function(&self.engine, &component.compiled, target.import, target.name).ok_or_else(|| other(target))
+    }
+}
+
+/// The type of an imported function.
+pub(crate) fn imported_function(
+    engine: &Engine,
+    component: &Compiled,
+    import: &str,
+    name: &str,
+) -> Option<ComponentFunc> {
+    let ty = component.component_type();
+    let import = ty.get_import(engine, import)?;
+    let ComponentItem::ComponentInstance(instance) = import.ty else { return None };
+    match instance.get_export(engine, name)?.ty {
+        ComponentItem::ComponentFunc(function) => Some(function),
+        _ => None,
     }
 }
 
@@ -145,43 +170,56 @@ impl Component {
     pub fn imports(&self) -> &Imports {
         &self.imports
     }
+
+    /// The SHA-256 of its file.
+    pub fn digest(&self) -> [u8; 32] {
+        self.digest
+    }
 }
 
-/// Whether a function has a form that can be served. What is inside of its types is converted at
-/// each call, and may differ.
-fn check(ty: &ComponentFunc, target: &Target<'_>) -> Result<(), Refusal> {
+/// What a function returns, if it has a form that can be served. What is inside of its types is
+/// converted at each call, and may differ.
+fn checked(ty: &ComponentFunc, target: &Target<'_>) -> Result<Returns, Refusal> {
     let takes_one = ty.params().len() <= 1;
-    let returns = result_type(ty).map_err(|_| other(target))?;
+    let returns = Returns::of(ty).ok_or_else(|| other(target))?;
     let is_empty = matches!(target.function.result, Payload::Fixed(_));
     let has_own = |ty: &Type| matches!(ty, Type::Own(_) | Type::Borrow(_) | Type::Future(_) | Type::Stream(_));
-    let is_plain = !ty.params().any(|(_, ty)| has_own(&ty)) && !returns.0.as_ref().is_some_and(has_own);
-    if takes_one && is_plain && is_empty == returns.0.is_none() { Ok(()) } else { Err(other(target)) }
+    let is_plain = !ty.params().any(|(_, ty)| has_own(&ty)) && !returns.ok.as_ref().is_some_and(has_own);
+    if takes_one && is_plain && is_empty == returns.ok.is_none() { Ok(returns) } else { Err(other(target)) }
 }
 
 fn other(target: &Target<'_>) -> Refusal {
-    let (function, import) = (&target.function.name, target.import);
+    other_form(target.name, target.import)
+}
+
+/// The refusal of a function that is not as belljar wit prints it.
+pub(crate) fn other_form(function: &str, import: &str) -> Refusal {
     Refusal::Link(format!("{function} of {import} has another form than belljar wit prints"))
 }
 
 /// Defines a function. Its number is all that a call needs to find its tool.
 fn bind(linker: &mut Linker<RunState>, target: &Target<'_>, number: usize) -> wasmtime::Result<()> {
     let mut instance = linker.instance(target.import)?;
-    let name = target.function.name.as_str();
+    let name = target.name;
     if target.is_async {
-        return instance.func_new_concurrent(name, move |accessor, ty, params, results| {
+        return instance.func_new_concurrent(name, move |accessor, _, params, results| {
             Box::pin(async move {
-                let calls = accessor.with(|mut access| access.get().calls.clone());
-                put(results, calls.call(number, &ty, params).await?)
+                let (calls, fuel) = accessor.with(|mut access| {
+                    let left = access.as_context().get_fuel();
+                    (access.get().calls.clone(), left)
+                });
+                put(results, calls.call_beside(calls.handle(number)?, params, fuel?).await?)
             })
         });
     }
-    instance.func_new_async(name, move |store, ty, params, results| {
-        let calls = store.data().calls.clone();
-        Box::new(async move { put(results, calls.call(number, &ty, params).await?) })
+    instance.func_new_async(name, move |store, _, params, results| {
+        let (calls, fuel) = (store.data().calls.clone(), store.get_fuel());
+        Box::new(async move { put(results, calls.call(calls.handle(number)?, params, fuel?).await?) })
     })
 }
 
-fn put(results: &mut [wasmtime::component::Val], value: wasmtime::component::Val) -> wasmtime::Result<()> {
+/// Returns a value from a host function.
+pub(crate) fn put(results: &mut [wasmtime::component::Val], value: wasmtime::component::Val) -> wasmtime::Result<()> {
     let place = results.first_mut().ok_or_else(|| wasmtime::Error::msg("the function returns nothing"))?;
     *place = value;
     Ok(())

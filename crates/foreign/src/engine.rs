@@ -1,20 +1,9 @@
 //! The engine for components of others, with a pool of its own: its slots are shaped for what
 //! toolchains produce, and those of the interpreter stay small.
 
-use wasmtime::{
-    Config, Enabled, Engine, InstanceAllocationStrategy, OptLevel, PoolingAllocationConfig, wasmparser::WasmFeatures,
-};
+use wasmtime::{Config, Enabled, Engine, InstanceAllocationStrategy, OptLevel, PoolingAllocationConfig};
 
-/// What no toolchain needs. Each of them is machinery that a hostile component could try.
-pub(crate) const UNUSED: WasmFeatures = WasmFeatures::THREADS
-    .union(WasmFeatures::RELAXED_SIMD)
-    .union(WasmFeatures::MEMORY64)
-    .union(WasmFeatures::GC)
-    .union(WasmFeatures::GC_TYPES)
-    .union(WasmFeatures::FUNCTION_REFERENCES)
-    .union(WasmFeatures::EXCEPTIONS)
-    .union(WasmFeatures::STACK_SWITCHING)
-    .union(WasmFeatures::TAIL_CALL);
+use crate::features::UNUSED;
 
 /// What a component's frames may take of the host's stack.
 const WASM_STACK_BYTES: usize = 2 << 20;

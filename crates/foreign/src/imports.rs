@@ -4,6 +4,10 @@ use serde::{Deserialize, Serialize};
 
 /// The largest component, in bytes.
 pub const MAX_COMPONENT_BYTES: usize = 64 << 20;
+/// The most functions that it may import from servers.
+pub(crate) const MAX_FUNCTIONS: usize = 10_000;
+/// Imports that are named, of those that there are not; more are counted.
+pub(crate) const MAX_NAMED: usize = 20;
 /// The export that is called.
 pub(crate) const RUN: &str = "run";
 
@@ -13,6 +17,9 @@ pub(crate) const RUN: &str = "run";
 pub struct Imports {
     /// The interfaces of servers, in the component's order.
     pub interfaces: Vec<ToolInterface>,
+    /// The interfaces that find any tool while it runs.
+    #[serde(default)]
+    pub any_tool: Vec<AnyToolInterface>,
     /// How its `run` is called.
     pub run: RunExport,
 }
@@ -26,6 +33,28 @@ pub struct ToolInterface {
     /// The server's package, without `belljar:` and the version.
     pub package: String,
     /// Whether its functions are async.
+    pub is_async: bool,
+    /// The functions.
+    pub functions: Vec<ToolFunction>,
+}
+
+/// A function of a tool.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ToolFunction {
+    /// The name by which it is imported. Another tool may have it by now.
+    pub name: String,
+    /// The [mark](belljar_catalog::wit::mark()) of the tool that it was built for.
+    pub mark: String,
+}
+
+/// An interface that finds any tool by its path.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct AnyToolInterface {
+    /// The name by which it is imported.
+    pub import: String,
+    /// Whether its calls are async functions.
     pub is_async: bool,
     /// The functions.
     pub functions: Vec<String>,

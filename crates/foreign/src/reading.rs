@@ -1,26 +1,25 @@
 //! Reads what a component imports and exports, before anything of it is compiled.
 
-use belljar_catalog::wit::{Interface, InterfaceError, InterfaceKind};
+use std::collections::HashMap;
+
+use belljar_catalog::wit::{AnyTool, Interface, InterfaceError, InterfaceKind, is_mark};
 use wasmtime::wasmparser::{
     Parser, Payload, PrimitiveValType, Validator, WasmFeatures,
-    component_types::{ComponentDefinedType, ComponentEntityType, ComponentFuncType, ComponentValType},
+    component_types::{
+        ComponentAnyTypeId, ComponentDefinedType, ComponentEntityType, ComponentFuncType, ComponentValType,
+    },
     types::Types,
 };
 
 use crate::{
-    engine::UNUSED,
-    imports::{Imports, MAX_COMPONENT_BYTES, RUN, RunExport, ToolInterface, shown},
+    features::UNUSED,
+    imports::{
+        AnyToolInterface, Imports, MAX_COMPONENT_BYTES, MAX_FUNCTIONS, MAX_NAMED, RUN, RunExport, ToolFunction,
+        ToolInterface, shown,
+    },
     refusal::Refusal,
+    wasi_items,
 };
-
-/// The most functions that it may import from servers.
-const MAX_FUNCTIONS: usize = 10_000;
-/// Unknown imports that are named; more are counted.
-const MAX_NAMED: usize = 20;
-/// What wasmtime-wasi answers. `wasi:http` is not among it.
-const WASI: [&str; 6] = ["wasi:cli/", "wasi:clocks/", "wasi:filesystem/", "wasi:io/", "wasi:random/", "wasi:sockets/"];
-/// The version of WASI that is answered.
-const WASI_VERSION: &str = "@0.2.";
 
 /// A component from a file: WebAssembly, or its text form.
 ///
@@ -51,14 +50,15 @@ impl Imports {
         let invalid = |error: wasmtime::wasmparser::BinaryReaderError| Refusal::Invalid(error.to_string());
         let types = Validator::new_with_features(features).validate_all(component).map_err(invalid)?;
         let names = import_names(component).map_err(invalid)?;
-        let (mut interfaces, mut refused, mut count) = (Vec::new(), Vec::new(), 0);
+        let (mut interfaces, mut any_tool, mut refused, mut count) = (Vec::new(), Vec::new(), Vec::new(), 0);
         for name in names {
             match interface(&types, name) {
-                Ok(Some(interface)) => {
+                Ok(Imported::Tools(interface)) => {
                     count += interface.functions.len();
                     interfaces.push(interface);
                 }
-                Ok(None) => {}
+                Ok(Imported::AnyTool(interface)) => any_tool.push(interface),
+                Ok(Imported::Nothing) => {}
                 Err(why) => refused.push(format!("{} ({why})", shown(name))),
             }
         }
@@ -70,7 +70,7 @@ impl Imports {
             refused.truncate(MAX_NAMED);
             return Err(Refusal::Imports { names: refused, more });
         }
-        Ok(Self { interfaces, run: run_export(&types)? })
+        Ok(Self { interfaces, any_tool, run: run_export(&types)? })
     }
 }
 
@@ -93,18 +93,25 @@ fn import_names(component: &[u8]) -> wasmtime::wasmparser::Result<Vec<&str>> {
     Ok(names)
 }
 
-/// The interface of a server that an import names; `None` if it has nothing to call or is WASI's.
-fn interface(types: &Types, name: &str) -> Result<Option<ToolInterface>, String> {
+/// What an import is of belljar.
+enum Imported {
+    /// Some tools of a server.
+    Tools(ToolInterface),
+    /// Any tool.
+    AnyTool(AnyToolInterface),
+    /// Types, or what is WASI's.
+    Nothing,
+}
+
+/// What an import names, or why it is not offered.
+fn interface(types: &Types, name: &str) -> Result<Imported, String> {
     let ty = types.component_item_for_import(name).map(|item| item.ty);
     // Types that a function of the world itself uses.
     if let Some(ComponentEntityType::Type { .. }) = ty {
-        return Ok(None);
+        return Ok(Imported::Nothing);
     }
-    if WASI.iter().any(|prefix| name.starts_with(prefix)) {
-        return match name.contains(WASI_VERSION) {
-            true => Ok(None),
-            false => Err("belljar answers WASI 0.2".to_owned()),
-        };
+    if let Some(answered) = wasi_items::answered(name, items(types, ty)) {
+        return answered.map(|()| Imported::Nothing);
     }
     if name.starts_with("wasi:http/") {
         return Err("there is no network".to_owned());
@@ -116,21 +123,77 @@ fn interface(types: &Types, name: &str) -> Result<Option<ToolInterface>, String>
         }
         Some(known) => known.map_err(|error| error.to_string())?,
     };
-    let is_async = match known.kind {
-        InterfaceKind::Types => return Ok(None),
-        kind => kind == InterfaceKind::ToolsAsync,
+    let (is_any, is_async) = match known.kind {
+        InterfaceKind::Tools => (false, false),
+        InterfaceKind::ToolsAsync => (false, true),
+        InterfaceKind::AnyTool => (true, false),
+        InterfaceKind::AnyToolAsync => (true, true),
+        _ => return Ok(Imported::Nothing),
     };
     let Some(ComponentEntityType::Instance(id)) = ty else { return Err("it is not an interface".to_owned()) };
     let mut functions = Vec::new();
     for (function, item) in &types[id].exports {
-        match item.ty {
-            ComponentEntityType::Func(id) if types[id].async_ == is_async => functions.push(function.clone()),
-            ComponentEntityType::Func(_) => return Err(format!("{} is not as belljar wit has it", shown(function))),
-            ComponentEntityType::Type { .. } => {}
+        let is_known = match item.ty {
+            ComponentEntityType::Func(id) if !is_any => types[id].async_ == is_async,
+            ComponentEntityType::Func(id) => match function.as_str() {
+                AnyTool::FIND => !types[id].async_,
+                AnyTool::CALL => types[id].async_ == is_async,
+                _ => false,
+            },
+            ComponentEntityType::Type { referenced: ComponentAnyTypeId::Resource(_), .. } => {
+                if !is_any || function != AnyTool::TOOL {
+                    return Err(format!("{} is not as belljar wit has it", shown(function)));
+                }
+                continue;
+            }
+            ComponentEntityType::Type { .. } => continue,
             _ => return Err(format!("{} is not a function", shown(function))),
+        };
+        if !is_known {
+            return Err(format!("{} is not as belljar wit has it", shown(function)));
         }
+        functions.push(function.clone());
     }
-    Ok(Some(ToolInterface { import: name.to_owned(), package: known.package, is_async, functions }))
+    let import = name.to_owned();
+    if is_any {
+        return Ok(Imported::AnyTool(AnyToolInterface { import, is_async, functions }));
+    }
+    // A function may have a name that looks like another with a mark.
+    let is_type = |ty: &ComponentEntityType| matches!(ty, ComponentEntityType::Type { .. });
+    let named = types[id].exports.iter().filter(|(_, item)| is_type(&item.ty)).map(|(name, _)| name.as_str());
+    let marks = marks(named);
+    let marked = |name: String| match marks.get(name.as_str()) {
+        Some(Some(mark)) => Ok(ToolFunction { mark: (*mark).to_owned(), name }),
+        _ => Err(format!(
+            "{} does not say which tool it is of: build the component anew with what belljar wit prints",
+            shown(&name)
+        )),
+    };
+    let functions = functions.into_iter().map(marked).collect::<Result<_, _>>()?;
+    Ok(Imported::Tools(ToolInterface { import, package: known.package, is_async, functions }))
+}
+
+/// The marks among the names of an instance's types, by the names of the functions that they are
+/// of. Of two for one function, none counts.
+fn marks<'a>(names: impl Iterator<Item = &'a str>) -> HashMap<&'a str, Option<&'a str>> {
+    let mut marks = HashMap::new();
+    for (function, mark) in names.filter_map(|name| name.rsplit_once('-')).filter(|(_, mark)| is_mark(mark)) {
+        marks.entry(function).and_modify(|mark| *mark = None).or_insert(Some(mark));
+    }
+    marks
+}
+
+/// The functions and resources of an instance.
+fn items(types: &Types, ty: Option<ComponentEntityType>) -> impl Iterator<Item = &str> {
+    let exports = match ty {
+        Some(ComponentEntityType::Instance(id)) => Some(types[id].exports.iter()),
+        _ => None,
+    };
+    let is_item = |ty: &ComponentEntityType| match ty {
+        ComponentEntityType::Type { referenced, .. } => matches!(referenced, ComponentAnyTypeId::Resource(_)),
+        _ => true,
+    };
+    exports.into_iter().flatten().filter(move |(_, item)| is_item(&item.ty)).map(|(name, _)| name.as_str())
 }
 
 fn run_export(types: &Types) -> Result<RunExport, Refusal> {

@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, future::IntoFuture, sync::Arc};
 
-use belljar_model::{Limits, Outcome};
+use belljar_model::{ByteSize, Limits, Outcome};
 use belljar_sandbox::{ToolSet, Tools};
 use futures::future::BoxFuture;
 
@@ -23,6 +23,8 @@ pub struct ComponentRun<'a> {
     pub(crate) tools: Arc<dyn Tools>,
     pub(crate) input: Option<String>,
     pub(crate) seed: Option<[u8; 32]>,
+    pub(crate) max_recording: Option<ByteSize>,
+    pub(crate) order: Option<String>,
     pub(crate) cancelled: BoxFuture<'a, ()>,
 }
 
@@ -35,6 +37,8 @@ impl<'a> ComponentRun<'a> {
             tools: Arc::new(ToolSet::new()),
             input: None,
             seed: None,
+            max_recording: None,
+            order: None,
             cancelled: Box::pin(std::future::pending()),
         }
     }
@@ -60,6 +64,20 @@ impl<'a> ComponentRun<'a> {
     /// Sets where the run's random numbers come from.
     pub fn seed(mut self, seed: [u8; 32]) -> Self {
         self.seed = Some(seed);
+        self
+    }
+
+    /// Records what the run takes in, within so many bytes: [`Outcome::recording`]. Then
+    /// [`Components::replay`] can repeat it.
+    pub fn recording(mut self, max: ByteSize) -> Self {
+        self.max_recording = Some(max);
+        self
+    }
+
+    /// Sets the text of the [`Order`](crate::Order) that the run follows, as its recording is to
+    /// have it.
+    pub fn ordered(mut self, order: impl Into<String>) -> Self {
+        self.order = Some(order.into());
         self
     }
 

@@ -1,19 +1,17 @@
 //! One run of a component, from its instance to its outcome.
 
-use std::{
-    collections::BTreeMap,
-    pin::Pin,
-    sync::Arc,
-    task::{Context, Poll},
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering::SeqCst},
 };
 
 use belljar_model::{
     ErrorKind, JsonBounds, JsonText, LimitHit, LimitName, Limits, Outcome, RunError, RunStep, Usage, text_exceeds,
 };
+use belljar_recording::{Cause, EngineId, Server, Start, Surroundings, Writer};
 use belljar_sandbox::{
-    AnswerStyle, Directory, Tools,
-    common::{self, Meter, Phase, milliseconds},
-    value_too_large,
+    Tools,
+    common::{self, Meter, Recorder, Stop, WASMTIME, milliseconds, since_1970},
 };
 use rand_chacha::{ChaCha12Rng, rand_core::SeedableRng as _};
 use wasmtime::{
@@ -23,13 +21,17 @@ use wasmtime::{
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 
 use crate::{
-    Components, Linked,
-    calls::{Calls, Handle},
+    Component, Components, Linked,
+    calls::{Calls, Crossing, Finder, Handle},
     failure::{self, Stopped},
     imports::RUN,
     limiter::Limiter,
     logs::Logs,
+    polls::Polls,
     request::ComponentRun,
+    server::Order,
+    tape::Tape,
+    turns::Turns,
     wasi,
 };
 
@@ -46,6 +48,14 @@ pub(crate) struct RunState {
     table: ResourceTable,
     limiter: Limiter,
     pub(crate) calls: Arc<Calls>,
+    tape: Tape,
+}
+
+impl RunState {
+    /// Its pollables.
+    pub(crate) fn polls(&mut self) -> Polls<'_> {
+        Polls { table: &mut self.table, tape: &self.tape, calls: &self.calls }
+    }
 }
 
 impl WasiView for RunState {
@@ -61,42 +71,98 @@ enum End {
     Cancelled,
 }
 
+/// A component that is about to run, and all that its run needs.
+pub(crate) struct Prepared<'a> {
+    pub(crate) linked: &'a Linked,
+    pub(crate) input: Option<String>,
+    pub(crate) limits: &'a Limits,
+    /// The limits for its clocks, which differ in a replay.
+    pub(crate) time: &'a Limits,
+    pub(crate) tools: Arc<dyn Tools>,
+    pub(crate) seed: [u8; 32],
+    pub(crate) tape: Tape,
+}
+
+/// A run that has ended, and the time limit that ended it.
+pub(crate) struct Ended {
+    pub(crate) outcome: Outcome,
+    pub(crate) overdue: Option<LimitHit>,
+}
+
 /// Runs a component in its own instance.
 ///
 /// # Cancellation
 /// Dropping the future ends the run.
 pub(crate) async fn run(components: &Components, linked: &Linked, request: ComponentRun<'_>) -> Outcome {
-    let ComponentRun { limits, tools, input, seed, cancelled, .. } = request;
+    let ComponentRun { limits, tools, input, seed, cancelled, max_recording, order, .. } = request;
     let limits = &*limits;
-    let handles = match handles(linked, &*tools).await {
+    let seed = seed.unwrap_or_else(|| ChaCha12Rng::from_os_rng().get_seed());
+    let writer = max_recording.map(|max| {
+        let Linked { component, servers, .. } = linked;
+        let order = order.unwrap_or_else(|| Order::new(&component.imports, servers, input.clone()).to_text());
+        Writer::new(&start(component, order, seed, limits, &*tools), max)
+    });
+    let tape = Tape::of_run(Recorder::new(writer));
+    let prepared = Prepared { linked, input, limits, time: limits, tools, seed, tape };
+    ended(components, prepared, cancelled).await.outcome
+}
+
+/// The engine that runs a component: one that runs it again uses the same fuel.
+pub(crate) fn engine_id(component: &Component) -> EngineId {
+    EngineId { component: component.digest, wasmtime: WASMTIME.to_owned() }
+}
+
+fn start(component: &Component, order: String, seed: [u8; 32], limits: &Limits, tools: &dyn Tools) -> Start {
+    Start {
+        engine: engine_id(component),
+        source: order,
+        begun_ms: since_1970(),
+        seed,
+        limits: limits.clone(),
+        servers: tools.namespaces().iter().map(Server::from).collect(),
+        surroundings: Surroundings { component: true, ..Surroundings::default() },
+    }
+}
+
+/// The same, with a tape.
+pub(crate) async fn ended(
+    components: &Components,
+    prepared: Prepared<'_>,
+    cancelled: impl Future<Output = ()>,
+) -> Ended {
+    let Prepared { linked, input, limits, time, tools, seed, tape } = prepared;
+    let refused = |error| Ended { outcome: Outcome::refused(error), overdue: None };
+    let finder = Finder::new(tools.clone());
+    let handles = match handles(linked, &finder, &tape).await {
         Ok(handles) => handles,
-        Err(error) => return Outcome::refused(error),
+        Err(error) => return refused(error),
     };
     let params = match (linked.component.imports.run.takes_input, input) {
         (true, input) => vec![Val::String(input.unwrap_or_else(|| "null".to_owned()))],
         (false, None) => Vec::new(),
-        (false, Some(_)) => return Outcome::refused(takes_nothing()),
+        (false, Some(_)) => return refused(takes_nothing()),
     };
-    let meter = Arc::new(Meter::new(limits));
-    let calls = Arc::new(Calls::new(tools.clone(), limits, handles));
+    let meter = Arc::new(Meter::new(time));
+    let calls = Arc::new(Calls::new(tools.clone(), limits, (handles, finder), tape.clone()));
     let logs = Logs::new(limits, tools.clone());
-    let seed = seed.unwrap_or_else(|| ChaCha12Rng::from_os_rng().get_seed());
     let state = RunState {
-        wasi: wasi::context(seed, &logs),
+        wasi: wasi::context(seed, &logs, &tape),
         table: wasi::table(),
         limiter: Limiter::new(limits.memory.as_u64()),
         calls: calls.clone(),
+        tape: tape.clone(),
     };
-    let mut store = match open_store(components, state, limits, &meter) {
+    let ticked = Arc::new(AtomicBool::new(false));
+    let mut store = match open_store(components, state, limits, (&meter, &ticked)) {
         Ok(store) => store,
-        Err(error) => return Outcome::refused(failure::internal(&error)),
+        Err(error) => return refused(failure::internal(&error)),
     };
     let _running = components.ticker.running();
     tools.observe(RunStep::Admitted);
     tools.observe(RunStep::Started);
     let ended = {
         let run = called(linked, &mut store, &params);
-        let run = Clocked { run: Box::pin(run), meter: &meter, calls: &calls };
+        let run = Turns::new(run, &meter, &calls, &tape, ticked);
         tokio::select! {
             biased;
             ended = run => End::Ended(ended),
@@ -107,16 +173,28 @@ pub(crate) async fn run(components: &Components, linked: &Linked, request: Compo
     let fuel = store.get_fuel().ok().map(|left| limits.fuel.saturating_sub(left));
     let (wall, computed, waited) = meter.read();
     let limiter = &store.data().limiter;
+    let mut cause = Cause::Script;
+    let mut overdue = None;
     let result = match ended {
         End::Ended(Ok(Ok(text))) => accepted(text, limits),
         End::Ended(Ok(Err(text))) => Err(RunError::new(ErrorKind::Exception, crate::refusal::bounded(text))),
         End::Ended(Err(trap)) => {
             let stopped = Stopped { hit: calls.hit(), denied: limiter.denied() };
+            overdue = stopped.hit.clone().filter(LimitHit::is_of_time);
             Err(failure::trapped(&trap, stopped, limits))
         }
-        End::Overdue(hit) => Err(failure::of_limit(hit)),
-        End::Cancelled => Err(common::cancelled()),
+        End::Overdue(hit) => {
+            overdue = Some(hit.clone());
+            Err(failure::of_limit(hit))
+        }
+        End::Cancelled => {
+            cause = Cause::Cancelled;
+            Err(common::cancelled())
+        }
     };
+    if let Some(LimitHit { name, max, used }) = &overdue {
+        cause = Cause::Time { limit: name.as_str(), max: *max, used: *used };
+    }
     let peak = limiter.peak();
     // Before its calls are counted: none of them is under way afterwards.
     drop(store);
@@ -139,13 +217,13 @@ pub(crate) async fn run(components: &Components, linked: &Linked, request: Compo
     };
     let (calls, order, logs) = (made.calls, made.order, logs.entries);
     let (media, kept) = (Vec::new(), Vec::new());
-    Outcome { result, media, kept, logs, calls, usage, order, run: None, recording: None }
+    let mut outcome = Outcome { result, media, kept, logs, calls, usage, order, run: None, recording: None };
+    outcome.recording = tape.end(cause, &outcome);
+    Ended { outcome, overdue }
 }
 
 /// The handle of each imported function, from the directories of the run's tools.
-async fn handles(linked: &Linked, tools: &dyn Tools) -> Result<Vec<Handle>, RunError> {
-    let namespaces = tools.namespaces();
-    let mut directories: BTreeMap<usize, Arc<Directory>> = BTreeMap::new();
+async fn handles(linked: &Linked, finder: &Finder, tape: &Tape) -> Result<Vec<Handle>, RunError> {
     let mut handles = Vec::with_capacity(linked.functions.len());
     for bound in linked.functions.iter() {
         let (server, path) = (bound.server.name(), &bound.path);
@@ -153,22 +231,15 @@ async fn handles(linked: &Linked, tools: &dyn Tools) -> Result<Vec<Handle>, RunE
             RunError::new(ErrorKind::Config, format!("{path}, which the component imports, is not there any more"))
                 .with_hint("belljar servers says what there is")
         };
-        let at = namespaces.iter().position(|namespace| namespace.server == server).ok_or_else(gone)?;
-        let directory = match directories.get(&at) {
-            Some(directory) => directory.clone(),
-            None => {
-                let directory = tools.directory(at).await;
-                let directory = directory.map_err(|fault| RunError::new(ErrorKind::Config, fault.reason))?;
-                directories.insert(at, directory.clone());
-                directory
-            }
+        let (at, answers) = finder.server(server).ok_or_else(gone)?;
+        let unavailable = |reason| RunError::new(ErrorKind::Config, reason);
+        let listed = match finder.listed(at, tape).await {
+            Ok(listed) => listed.map_err(unavailable)?,
+            Err(Stop) => return Err(unavailable("the recording has no tools for this component".to_owned())),
         };
-        // Only the tool's own name: today its alias may be that of another tool.
-        let is_it = |name: &str| name == bound.path.tool();
-        let tool = directory.properties().find(|(name, tool)| is_it(name) && !tool.path.is_lock());
-        let answers = namespaces.get(at).map_or(AnswerStyle::ToolResult, |namespace| namespace.answers);
-        let (mapping, function) = (bound.server.mapping.clone(), bound.function);
-        handles.push(Handle { tool: tool.ok_or_else(gone)?.1.clone(), answers, mapping, function });
+        let tool = listed.get(path.tool()).ok_or_else(gone)?.clone();
+        let crossing = Crossing::Typed(bound.server.mapping.clone(), bound.function);
+        handles.push(Handle { tool, answers, crossing, returns: bound.returns.clone() });
     }
     Ok(handles)
 }
@@ -177,9 +248,9 @@ fn open_store(
     components: &Components,
     state: RunState,
     limits: &Limits,
-    meter: &Arc<Meter>,
+    (meter, ticked): (&Arc<Meter>, &Arc<AtomicBool>),
 ) -> wasmtime::Result<Store<RunState>> {
-    let calls = state.calls.clone();
+    let (calls, tape) = (state.calls.clone(), state.tape.clone());
     let mut store = Store::new(&components.engine, state);
     store.limiter(|state| &mut state.limiter);
     store.set_fuel(limits.fuel)?;
@@ -191,9 +262,13 @@ fn open_store(
         table.set_max_capacity(MAX_HANDLES);
     }
     store.set_epoch_deadline(1);
-    let meter = meter.clone();
+    let (meter, ticked) = (meter.clone(), ticked.clone());
     store.epoch_deadline_callback(move |_| match meter.check() {
-        Ok(()) => Ok(UpdateDeadline::Yield(1)),
+        Ok(()) if tape.has_stopped() => Err(wasmtime::Error::msg("the recording has nothing more for the component")),
+        Ok(()) => {
+            ticked.store(true, SeqCst);
+            Ok(UpdateDeadline::Yield(1))
+        }
         Err(hit) => {
             calls.exceeded(hit);
             Err(wasmtime::Error::msg("the time of the run is over"))
@@ -222,29 +297,6 @@ async fn called(
     }
 }
 
-/// A run whose clocks follow whether it computes.
-struct Clocked<'a, R> {
-    run: Pin<Box<R>>,
-    meter: &'a Meter,
-    calls: &'a Calls,
-}
-
-impl<R: Future> Future for Clocked<'_, R> {
-    type Output = R::Output;
-
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<R::Output> {
-        self.meter.enter(Phase::Computing);
-        let polled = self.run.as_mut().poll(context);
-        let phase = match &polled {
-            Poll::Ready(_) => Phase::Queued,
-            Poll::Pending if self.calls.waits_for_people(context.waker()) => Phase::Resting,
-            Poll::Pending => Phase::Waiting,
-        };
-        self.meter.enter(phase);
-        polled
-    }
-}
-
 /// Waits until the time of a blocked run is used up.
 async fn overdue(meter: &Meter) -> LimitHit {
     loop {
@@ -258,18 +310,20 @@ async fn overdue(meter: &Meter) -> LimitHit {
 /// The value of the text that a component returned: JSON where it is an object or an array, as with
 /// the texts of tools.
 fn accepted(text: String, limits: &Limits) -> Result<JsonText, RunError> {
-    let used = text.len() as u64;
-    if used > limits.max_output.as_u64() {
-        return Err(value_too_large(used, limits));
+    let (max, max_bytes) = (limits.max_output.as_u64(), limits.max_value_bytes());
+    let too_large = |bytes: usize| failure::of_limit(LimitHit { name: LimitName::MaxOutput, max, used: bytes as u64 });
+    // With the base64 of images and files, which does not count as output.
+    if text.len() as u64 > max_bytes {
+        return Err(too_large(text.len()));
     }
-    let bounds = JsonBounds::with_bytes(usize::try_from(limits.max_output.as_u64()).unwrap_or(usize::MAX));
+    let bounds = JsonBounds::with_bytes(usize::try_from(max_bytes).unwrap_or(usize::MAX));
     let parsed = match text.trim_start().starts_with(['{', '[']) {
         true => JsonText::parse(text.clone(), &bounds).ok(),
         false => None,
     };
     let value = parsed.unwrap_or_else(|| JsonText::from_value(&text.into()));
-    if text_exceeds(&value, limits.max_output.as_u64()) {
-        return Err(value_too_large(value.as_str().len() as u64, limits));
+    if text_exceeds(&value, max) {
+        return Err(too_large(value.as_str().len()));
     }
     Ok(value)
 }

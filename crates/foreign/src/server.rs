@@ -11,12 +11,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::{
-    imports::{Imports, shown},
+    imports::{Imports, MAX_NAMED, ToolFunction, shown},
     refusal::Refusal,
 };
-
-/// What is missing that is named; more is counted.
-const MAX_NAMED: usize = 20;
 
 /// A server whose tools a component may import.
 #[derive(Debug, Clone)]
@@ -33,6 +30,8 @@ pub struct Target<'s> {
     pub function: &'s Function,
     /// The name of its interface, as it is imported.
     pub import: &'s str,
+    /// The name of the function, as it is imported.
+    pub name: &'s str,
     pub(crate) function_at: usize,
     pub(crate) is_async: bool,
 }
@@ -53,12 +52,26 @@ impl Server {
     pub fn name(&self) -> &str {
         self.catalog.name()
     }
+
+    /// Why its tools are not known, if they are not because it cannot be used.
+    pub fn unavailable(&self) -> Option<&str> {
+        match self.catalog.state() {
+            ServerState::Unavailable { reason, .. } => Some(reason),
+            _ => None,
+        }
+    }
+
+    /// The names under which a script would find its tools, without those that a component cannot.
+    pub fn properties(&self) -> impl Iterator<Item = &str> {
+        let tools = self.catalog.tools().iter().filter(|tool| tool.path().is_importable());
+        tools.map(|tool| tool.names().alias())
+    }
 }
 
 impl Target<'_> {
     /// The name under which a script would find the tool.
     pub fn property(&self) -> &str {
-        let tool = self.server.catalog.tools().get(self.function_at);
+        let tool = self.server.catalog.tool(self.function.path.tool());
         tool.map_or(&*self.function.name, |tool| tool.names().alias())
     }
 }
@@ -76,13 +89,19 @@ pub fn targets<'s>(imports: &'s Imports, servers: &'s [Server]) -> Result<Vec<Ta
             missing.push(format!("{} (no server is configured that has this package{near})", shown(&interface.import)));
             continue;
         };
-        if let ServerState::Unavailable { reason, .. } = server.catalog.state() {
+        if let Some(reason) = server.unavailable() {
             missing.push(format!("{} ({} is not available: {reason})", shown(&interface.import), server.name()));
             continue;
         }
-        for name in &interface.functions {
+        for ToolFunction { name, mark } in &interface.functions {
             let functions = server.mapping.functions();
-            let Some(function_at) = functions.iter().position(|function| function.name == *name) else {
+            let Some(function_at) = server.mapping.position(mark) else {
+                let (shown_name, import) = (shown(name), shown(&interface.import));
+                if let Some(other) = server.mapping.function(name) {
+                    let why = format!("it was built for another tool than {}, which has this name now", other.path);
+                    missing.push(format!("{shown_name} of {import} ({why})"));
+                    continue;
+                }
                 // What is not named in the end needs no hint.
                 let near = if missing.len() < MAX_NAMED {
                     nearest(name, functions.iter().map(|function| function.name.as_str()))
@@ -90,19 +109,15 @@ pub fn targets<'s>(imports: &'s Imports, servers: &'s [Server]) -> Result<Vec<Ta
                     None
                 };
                 let near = near.map(|near| format!("; did you mean {near}?")).unwrap_or_default();
-                let (name, import, server) = (shown(name), shown(&interface.import), server.name());
+                let server = server.name();
                 missing.push(format!(
-                    "{name} of {import} ({server} has no such tool, or the owner's rules let nobody call it{near})"
+                    "{shown_name} of {import} ({server} has no such tool, or the owner's rules let nobody call it{near})"
                 ));
                 continue;
             };
             let Some(function) = functions.get(function_at) else { continue };
-            if server.catalog.tools().get(function_at).is_some_and(|tool| tool.path().is_lock()) {
-                missing.push(format!("{} of {} (it is belljar's own)", shown(name), shown(&interface.import)));
-                continue;
-            }
             let is_async = interface.is_async;
-            targets.push(Target { server, function, import: &interface.import, function_at, is_async });
+            targets.push(Target { server, function, import: &interface.import, name, function_at, is_async });
         }
     }
     if missing.is_empty() {
@@ -111,6 +126,17 @@ pub fn targets<'s>(imports: &'s Imports, servers: &'s [Server]) -> Result<Vec<Ta
     let more = missing.len().saturating_sub(MAX_NAMED);
     missing.truncate(MAX_NAMED);
     Err(Refusal::Missing { names: missing, more })
+}
+
+/// The names of the servers of which a component imports a tool that they do not have, as far as
+/// their tools are known.
+pub fn lacking<'s>(imports: &Imports, servers: &'s [Server]) -> Vec<&'s str> {
+    let lacks = |server: &&Server| {
+        let of_server = imports.interfaces.iter().filter(|interface| interface.package == server.mapping.package());
+        let mut functions = of_server.flat_map(|interface| &interface.functions);
+        server.unavailable().is_none() && functions.any(|function| server.mapping.position(&function.mark).is_none())
+    };
+    servers.iter().filter(lacks).map(Server::name).collect()
 }
 
 /// What a component's process is told of a run: the servers that the component imports, and its

@@ -46,8 +46,7 @@ impl Failure {
     }
 
     /// Whether a component's type has room for it: a record with a kind and a message.
-    pub(crate) fn fits(ty: &Type) -> bool {
-        let Type::Record(record) = ty else { return false };
+    pub(crate) fn fits(record: &types::Record) -> bool {
         let fields = || record.fields();
         let has = |name: &str| fields().any(|field| field.name == name);
         has("kind") && has("message") && fields().all(|types::Field { name, ty }| is_known(name, &ty))

@@ -10,6 +10,7 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
+use belljar_recording::Clock;
 use rand_chacha::{
     ChaCha12Rng,
     rand_core::{RngCore as _, SeedableRng as _},
@@ -18,25 +19,27 @@ use rand_core::TryRng;
 use wasmtime::component::ResourceTable;
 use wasmtime_wasi::{HostMonotonicClock, HostWallClock, WasiCtx, WasiCtxBuilder};
 
-use crate::logs::Logs;
+use crate::{logs::Logs, tape::Tape};
 
 /// Handles of streams, pollables and errors that a component may have at once.
 const MAX_HANDLES: usize = 10_000;
 /// Random bytes that it may ask for at once.
 const MAX_RANDOM_BYTES: u64 = 1 << 20;
+/// Nanoseconds of a millisecond.
+const MILLISECOND: u64 = 1_000_000;
 
 /// A context that grants nothing.
-pub(crate) fn context(seed: [u8; 32], logs: &Logs) -> WasiCtx {
+pub(crate) fn context(seed: [u8; 32], logs: &Logs, tape: &Tape) -> WasiCtx {
     let mut random = ChaCha12Rng::from_seed(seed);
     let (mut insecure, mut hashes) = ([0; 32], [0; 16]);
     random.fill_bytes(&mut insecure);
     random.fill_bytes(&mut hashes);
-    let clock = Clock { began: Instant::now(), at: SystemTime::now() };
+    let clock = RunClock { began: Instant::now(), at: SystemTime::now(), tape: tape.clone() };
     let mut context = WasiCtxBuilder::new();
     context
         .stdout(logs.stdout())
         .stderr(logs.stderr())
-        .wall_clock(clock)
+        .wall_clock(clock.clone())
         .monotonic_clock(clock)
         .secure_random(Numbers(random))
         .insecure_random(Numbers(ChaCha12Rng::from_seed(insecure)))
@@ -56,34 +59,40 @@ pub(crate) fn table() -> ResourceTable {
     table
 }
 
-/// The run's clock.
-#[derive(Clone, Copy)]
-struct Clock {
+/// The run's clock. It shows milliseconds: fewer readings to record, and no clock to measure the
+/// machine with.
+#[derive(Clone)]
+struct RunClock {
     began: Instant,
     at: SystemTime,
+    tape: Tape,
 }
 
-impl HostWallClock for Clock {
+impl HostWallClock for RunClock {
     fn resolution(&self) -> Duration {
         Duration::from_millis(1)
     }
 
     fn now(&self) -> Duration {
-        let at = self.at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        let now = at.saturating_add(self.began.elapsed()).as_millis();
-        Duration::from_millis(u64::try_from(now).unwrap_or(u64::MAX))
+        Duration::from_millis(self.tape.clock(Clock::Wall, || {
+            let at = self.at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+            milliseconds(at.saturating_add(self.began.elapsed()))
+        }))
     }
 }
 
-impl HostMonotonicClock for Clock {
+impl HostMonotonicClock for RunClock {
     fn resolution(&self) -> u64 {
-        1_000
+        MILLISECOND
     }
 
     fn now(&self) -> u64 {
-        let micros = u64::try_from(self.began.elapsed().as_micros()).unwrap_or(u64::MAX);
-        micros.saturating_mul(1_000)
+        self.tape.clock(Clock::Monotonic, || milliseconds(self.began.elapsed())).saturating_mul(MILLISECOND)
     }
+}
+
+fn milliseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// The run's numbers.

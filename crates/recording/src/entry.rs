@@ -121,6 +121,14 @@ pub enum Question<'a> {
     Artifacts(&'a str),
     /// The same of `keep`.
     Keep(&'a str),
+    /// A component looked which of so many of its timers and streams are ready. The answer is their
+    /// positions, as JSON.
+    Poll {
+        /// How many.
+        pollables: u32,
+        /// Whether it waited until one was.
+        waits: bool,
+    },
 }
 
 /// The answer to a call.
@@ -366,6 +374,7 @@ impl<'a> Question<'a> {
             Self::Plan(calls) => out.array(2)?.u8(4)?.str(calls)?.ok(),
             Self::Keep(question) => out.array(2)?.u8(6)?.str(question)?.ok(),
             Self::Artifacts(question) => out.array(2)?.u8(7)?.str(question)?.ok(),
+            Self::Poll { pollables, waits } => out.array(3)?.u8(8)?.u32(pollables)?.bool(waits)?.ok(),
         }
     }
 
@@ -378,6 +387,7 @@ impl<'a> Question<'a> {
             (2, 6) => Self::Keep(input.str()?),
             (2, 7) => Self::Artifacts(input.str()?),
             (3, 5) => Self::Route { server: input.str()?, words: optional_text(input)? },
+            (3, 8) => Self::Poll { pollables: input.u32()?, waits: input.bool()? },
             _ => return Err(decode::Error::message("an unknown question to the catalogue")),
         })
     }

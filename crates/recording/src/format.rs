@@ -28,6 +28,7 @@ pub(crate) mod kind {
     pub(crate) const REMARKS: u8 = 10;
 }
 
-pub(crate) fn digest(bytes: &[u8]) -> [u8; TRAILER] {
+/// The SHA-256 of these bytes.
+pub fn digest(bytes: &[u8]) -> [u8; 32] {
     Sha256::digest(bytes).into()
 }

@@ -27,6 +27,7 @@ mod tests;
 mod writer;
 
 pub use entry::{Answer, Cause, Clock, Digests, End, Entry, Kept, Listing, Property, Question, Spent};
+pub use format::digest;
 pub use reader::{Entries, ReadError, Recording};
 pub use remarks::{RemarkError, Remarks};
 pub use start::{Begin, CallForm, EngineId, GlobalFunction, Head, Server, Start, Surroundings};

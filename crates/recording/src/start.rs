@@ -26,6 +26,8 @@ const PLAIN: u8 = 2;
 /// The bits of the globals for what lives between runs.
 const ARTIFACTS: u8 = 1;
 const KEEP: u8 = 2;
+/// The bit of a component.
+const COMPONENT: u8 = 4;
 
 /// The engine that ran a script. With the same one, a replay uses the same fuel.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,6 +73,9 @@ pub struct Surroundings {
     pub artifacts: bool,
     /// Whether there was `keep`.
     pub keep: bool,
+    /// Whether it was a component of others. The source is then the text of its order: the tools of
+    /// its servers, and its input. The engine's component is its file.
+    pub component: bool,
 }
 
 /// A global function, as the script saw it.
@@ -101,6 +106,13 @@ pub struct Start {
     pub servers: Vec<Server>,
     /// What its host put around it.
     pub surroundings: Surroundings,
+}
+
+impl Start {
+    /// The script; nothing where a component of others ran.
+    pub fn script(&self) -> Option<&str> {
+        (!self.surroundings.component).then_some(&*self.source)
+    }
 }
 
 /// The written parts of a start that an engine's runs with the same limits share. They are most of
@@ -198,13 +210,14 @@ impl Surroundings {
     }
 
     fn encode(&self, out: &mut Encoder<Vec<u8>>) -> Encoded {
-        let globals = u8::from(self.artifacts) * ARTIFACTS + u8::from(self.keep) * KEEP;
-        text_or_null(out.array(4 + u64::from(globals != 0))?, self.prelude.as_deref())?;
+        let flags = u8::from(self.artifacts) * ARTIFACTS + u8::from(self.keep) * KEEP;
+        let flags = flags + u8::from(self.component) * COMPONENT;
+        text_or_null(out.array(4 + u64::from(flags != 0))?, self.prelude.as_deref())?;
         out.bool(self.no_builtins)?.bool(self.extended_value)?.array(self.functions.len() as u64)?;
         for GlobalFunction { name, server, property } in &self.functions {
             out.array(3)?.str(name)?.u32(*server)?.str(property)?;
         }
-        if globals == 0 { Ok(()) } else { out.u8(globals)?.ok() }
+        if flags == 0 { Ok(()) } else { out.u8(flags)?.ok() }
     }
 
     fn decode(input: &mut Decoder<'_>) -> Result<Self, decode::Error> {
@@ -221,15 +234,15 @@ impl Surroundings {
             functions.push(GlobalFunction { name, server, property });
         }
         // Without any, nothing is written.
-        let globals = match items {
+        let flags = match items {
             5 => match input.u8()? {
-                bits @ 1..=3 => bits,
-                bits => return Err(decode::Error::message(format!("unknown globals {bits}"))),
+                bits @ 1..=7 => bits,
+                bits => return Err(decode::Error::message(format!("unknown surroundings {bits}"))),
             },
             _ => 0,
         };
-        let (artifacts, keep) = (globals & ARTIFACTS != 0, globals & KEEP != 0);
-        Ok(Self { prelude, functions, no_builtins, extended_value, artifacts, keep })
+        let (artifacts, keep, component) = (flags & ARTIFACTS != 0, flags & KEEP != 0, flags & COMPONENT != 0);
+        Ok(Self { prelude, functions, no_builtins, extended_value, artifacts, keep, component })
     }
 }
 

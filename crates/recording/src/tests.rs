@@ -48,6 +48,7 @@ pub(crate) fn bytes() -> Vec<u8> {
     writer.catalog(Question::Keep("{\"keys\":{}}"), Err("{}"));
     writer.catalog(Question::Route { server: "a-b", words: Some("ü") }, Ok("{}"));
     writer.catalog(Question::Route { server: "a-b", words: None }, Err("no projects"));
+    writer.catalog(Question::Poll { pollables: 3, waits: true }, Ok("[0,2]"));
     writer.call(0, "a-b", "echo", "{}", 17);
     writer.timer(1, 20);
     writer.elapsed(1);
@@ -73,6 +74,7 @@ fn what_a_host_put_around_a_script_is_read_and_bounded() {
         extended_value: true,
         artifacts: true,
         keep: true,
+        component: true,
     };
     let mut start = Start { surroundings, ..start() };
     start.servers.push(server);
@@ -112,6 +114,7 @@ fn what_was_written_is_read() {
         Entry::Catalog { question: Question::Keep("{\"keys\":{}}"), answer: Err("{}") },
         Entry::Catalog { question: Question::Route { server: "a-b", words: Some("ü") }, answer: Ok("{}") },
         Entry::Catalog { question: Question::Route { server: "a-b", words: None }, answer: Err("no projects") },
+        Entry::Catalog { question: Question::Poll { pollables: 3, waits: true }, answer: Ok("[0,2]") },
         Entry::Call { number: 0, server: "a-b", tool: "echo", arguments: "{}", fuel: 17 },
         Entry::Timer { number: 1, milliseconds: 20 },
         Entry::Elapsed { number: 1 },

@@ -125,6 +125,7 @@ impl Writer {
             Question::Describe(path) => path.len(),
             Question::Route { server, words } => server.len() + words.map_or(0, str::len),
             Question::Plan(text) | Question::Artifacts(text) | Question::Keep(text) => text.len(),
+            Question::Poll { .. } => 0,
         };
         let (is_answered, text) = match answer {
             Ok(text) => (true, text),

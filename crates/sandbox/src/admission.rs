@@ -60,6 +60,19 @@ struct Waiting {
     admitted: oneshot::Sender<Slot>,
 }
 
+/// How much of a sandbox its live runs have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Load {
+    /// How many runs may be live.
+    pub slots: u32,
+    /// How many are.
+    pub taken_slots: u32,
+    /// How much memory live runs may take together.
+    pub memory: ByteSize,
+    /// How much the live ones may take.
+    pub taken_memory: ByteSize,
+}
+
 /// The right to a live run, returned when it is dropped.
 pub(crate) struct Slot {
     admission: Option<Arc<Admission>>,
@@ -124,6 +137,20 @@ impl Admission {
                 let hit = LimitHit { name: LimitName::QueueTimeout, max: waited, used: waited };
                 Err(self.busy(&self.state.lock(), hit))
             }
+        }
+    }
+
+    /// How much is taken.
+    pub(crate) fn load(&self) -> Load {
+        let (free_slots, free_memory) = {
+            let state = self.state.lock();
+            (state.free_slots, state.free_memory)
+        };
+        Load {
+            slots: self.max_live,
+            taken_slots: self.max_live.saturating_sub(free_slots),
+            memory: ByteSize::b(self.live_memory),
+            taken_memory: ByteSize::b(self.live_memory.saturating_sub(free_memory)),
         }
     }
 

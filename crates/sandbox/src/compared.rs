@@ -3,16 +3,22 @@
 use belljar_model::{ErrorKind, LimitHit, LimitName, Outcome, RunError};
 use belljar_recording::{Cause, End};
 
-use crate::{Divergence, ReplayError, divergence::other_part, failure, run::Ended, stand_in::StandIn};
+use crate::{Divergence, ReplayError, divergence::other_part, failure, replay::Replay};
 
 /// The outcome of a replay, if it equals the recorded one: as the script ended, without remarks.
-pub(crate) fn compared(ended: Ended, end: &End<'_>, is_exact: bool) -> Result<Outcome, ReplayError> {
-    let Ended { mut outcome, overdue, stand_in } = ended;
+/// `overdue` is the time limit that the replay itself met, and `of_limit` the error of a run that
+/// was ended by one.
+///
+/// # Errors
+/// [`ReplayError`]: the first difference, or a time limit that the replay met.
+pub fn compared(
+    mut outcome: Outcome,
+    overdue: Option<LimitHit>,
+    mut replay: Replay,
+    (end, is_exact): (&End<'_>, bool),
+    of_limit: impl FnOnce(LimitHit, &Outcome) -> RunError,
+) -> Result<Outcome, ReplayError> {
     let diverged = |divergence| Err(ReplayError::Diverged(divergence));
-    let Some(StandIn::Replay(mut replay)) = stand_in else {
-        let internal = || RunError::new(ErrorKind::Internal, "the replay did not begin");
-        return Err(ReplayError::Run(outcome.result.err().unwrap_or_else(internal)));
-    };
     if let Some(divergence) = replay.divergence() {
         return diverged(divergence);
     }
@@ -29,8 +35,7 @@ pub(crate) fn compared(ended: Ended, end: &End<'_>, is_exact: bool) -> Result<Ou
             return diverged(Divergence::new("the recorded run was ended from outside, and the replay was not"));
         }
         Cause::Time { limit, max, used } => {
-            let doing = failure::Doing::of(&outcome.calls, outcome.usage.tool_calls);
-            let error = failure::limit_of(time_limit(limit, max, used)?, &doing);
+            let error = of_limit(time_limit(limit, max, used)?, &outcome);
             outcome.result = Err(match &outcome.result {
                 Err(here) => failure::seen_where(error, here),
                 Ok(_) => error,

@@ -46,6 +46,7 @@ mod toolset;
 mod turn;
 mod workspace;
 
+pub use admission::Load;
 pub use answer_room::AnswerRoom;
 pub use belljar_image::{CodeOrigin, Image, ImageError};
 #[cfg(feature = "embedded")]

@@ -55,6 +55,9 @@ pub struct Program {
     /// Whether only the signature of a script with a name is read. Then the value is a JSON object:
     /// `description`, `schema` or `schemaText`, `result` and `calls`.
     pub only_signature: bool,
+    /// The SHA-256 of the component of others that runs in place of a script. The source is then
+    /// the text of its order.
+    pub component: Option<[u8; 32]>,
 }
 
 /// How a suspended run is resumed.
@@ -85,6 +88,7 @@ impl Program {
             rest_after: None,
             only_plan: false,
             only_signature: false,
+            component: None,
         }
     }
 
@@ -132,6 +136,7 @@ impl Program {
             artifacts: self.artifacts && self.builtins,
             keep: self.keep && self.builtins,
             extended_value: self.extended_value,
+            component: self.component.is_some(),
         }
     }
 

@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 use crate::{CallError, Directory, GrantedTool};
 
 /// The recording of a run. If none is wanted, nothing is written.
-pub(crate) struct Recorder(Option<Writer>);
+pub struct Recorder(Option<Writer>);
 
 /// The head of recordings with the limits of the last one, since consecutive runs usually have the
 /// same.
@@ -28,29 +28,30 @@ impl LastHead {
 }
 
 impl Recorder {
-    pub(crate) fn new(writer: Option<Writer>) -> Self {
+    /// With a writer, everything is recorded.
+    pub fn new(writer: Option<Writer>) -> Self {
         Self(writer)
     }
 
     /// Whether anything is recorded.
-    pub(crate) fn is_on(&self) -> bool {
+    pub fn is_on(&self) -> bool {
         self.0.is_some()
     }
 
     /// Its size, or `None` if no recording is wanted or it would be too large.
-    pub(crate) fn bytes(&self) -> Option<u64> {
+    pub fn bytes(&self) -> Option<u64> {
         self.0.as_ref().and_then(Writer::bytes)
     }
 
     /// A reading of a clock.
-    pub(crate) fn clock(&mut self, clock: Clock, milliseconds: u64) {
+    pub fn clock(&mut self, clock: Clock, milliseconds: u64) {
         if let Some(writer) = &mut self.0 {
             writer.clock(clock, milliseconds);
         }
     }
 
     /// What the script found in a namespace.
-    pub(crate) fn directory(&mut self, namespace: u32, directory: Result<&Directory, &str>) {
+    pub fn directory(&mut self, namespace: u32, directory: Result<&Directory, &str>) {
         if let Some(writer) = &mut self.0 {
             let listing = directory.map(|directory| {
                 let properties: Vec<Property<'_>> = directory.properties().map(property).collect();
@@ -61,28 +62,28 @@ impl Recorder {
     }
 
     /// What the script was told by the catalogue.
-    pub(crate) fn catalog(&mut self, question: Question<'_>, answer: Result<&str, &str>) {
+    pub fn catalog(&mut self, question: Question<'_>, answer: Result<&str, &str>) {
         if let Some(writer) = &mut self.0 {
             writer.catalog(question, answer);
         }
     }
 
     /// A call that the script began, with the fuel used so far.
-    pub(crate) fn call(&mut self, number: u64, tool: &GrantedTool, arguments: &str, fuel: u64) {
+    pub fn call(&mut self, number: u64, tool: &GrantedTool, arguments: &str, fuel: u64) {
         if let Some(writer) = &mut self.0 {
             writer.call(number, tool.path.server(), tool.path.tool(), arguments, fuel);
         }
     }
 
     /// A timer that the script began.
-    pub(crate) fn timer(&mut self, number: u64, milliseconds: u32) {
+    pub fn timer(&mut self, number: u64, milliseconds: u32) {
         if let Some(writer) = &mut self.0 {
             writer.timer(number, milliseconds);
         }
     }
 
     /// An answer that the script got.
-    pub(crate) fn answer(&mut self, number: u64, result: &Result<JsonText, CallError>, record: Option<&CallRecord>) {
+    pub fn answer(&mut self, number: u64, result: &Result<JsonText, CallError>, record: Option<&CallRecord>) {
         if let Some(writer) = &mut self.0 {
             let answer = match result {
                 Ok(text) => Answer::Result(text.as_str()),
@@ -96,21 +97,21 @@ impl Recorder {
     }
 
     /// The end of a timer, that the script got.
-    pub(crate) fn elapsed(&mut self, number: u64) {
+    pub fn elapsed(&mut self, number: u64) {
         if let Some(writer) = &mut self.0 {
             writer.elapsed(number);
         }
     }
 
     /// A call whose answer the script never got.
-    pub(crate) fn unanswered(&mut self, number: u64, record: Option<&CallRecord>) {
+    pub fn unanswered(&mut self, number: u64, record: Option<&CallRecord>) {
         if let Some(writer) = &mut self.0 {
             writer.unanswered(number, record.map(kept));
         }
     }
 
     /// The recording of a run that has ended.
-    pub(crate) fn end(&mut self, cause: Cause<'_>, outcome: &Outcome) -> Option<Recorded> {
+    pub fn end(&mut self, cause: Cause<'_>, outcome: &Outcome) -> Option<Recorded> {
         let writer = self.0.take()?;
         let digests = Digests::of(&outcome.result, &outcome.logs, &outcome.calls);
         let fuel = outcome.usage.fuel.unwrap_or_default();

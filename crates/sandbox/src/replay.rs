@@ -18,16 +18,23 @@ use crate::{
 const SHOWN: usize = 200;
 /// The recording had nothing more for the guest: the run was ended from outside at this point, or
 /// the replay has diverged.
-pub(crate) struct Stop;
+#[derive(Debug)]
+pub struct Stop;
 
 /// What the guest gets next.
-pub(crate) enum HandOver {
+pub enum HandOver {
+    /// The answer to a call.
     Answer {
+        /// The call's number.
         number: u64,
+        /// The answer.
         result: Result<JsonText, CallError>,
+        /// What the outcome says of the call.
         kept: Option<CallEnd>,
     },
+    /// The end of a timer.
     Elapsed {
+        /// The timer's number.
         number: u64,
     },
     /// Nothing more: the run was put aside here, having used this much, and goes on.
@@ -37,14 +44,14 @@ pub(crate) enum HandOver {
 }
 
 /// What the outcome says of the call, besides its tool.
-pub(crate) struct CallEnd {
+pub struct CallEnd {
     pub(crate) ok: bool,
     pub(crate) ms: f64,
     pub(crate) error: Option<String>,
 }
 
 /// A running replay.
-pub(crate) struct Replay {
+pub struct Replay {
     recording: Recording,
     /// Whether fuel must be equal.
     is_exact: bool,
@@ -69,7 +76,9 @@ struct Readings {
 }
 
 impl Replay {
-    pub(crate) fn new(recording: Recording, is_exact: bool) -> Self {
+    /// A replay of this recording. With the engine that made it, `is_exact` holds and fuel must be
+    /// equal.
+    pub fn new(recording: Recording, is_exact: bool) -> Self {
         let first = recording.first();
         let readings = || Readings { position: first, milliseconds: 0, left: 0 };
         Self {
@@ -97,7 +106,7 @@ impl Replay {
     }
 
     /// The next reading of a clock.
-    pub(crate) fn clock(&mut self, clock: Clock) -> Result<u64, Stop> {
+    pub fn clock(&mut self, clock: Clock) -> Result<u64, Stop> {
         let readings = &mut self.clocks[clock as usize];
         if readings.left == 0 {
             let next = next(&self.recording, &mut readings.position, |entry| match entry {
@@ -108,7 +117,7 @@ impl Replay {
                 Some((milliseconds, count)) => (readings.milliseconds, readings.left) = (milliseconds, count),
                 // Another engine may read the clock more often.
                 None if !self.is_exact => readings.left = 1,
-                None => return Err(self.is_over(|| "the script reads a clock once more than was recorded".to_owned())),
+                None => return Err(self.is_over(|| "the replay reads a clock once more than was recorded".to_owned())),
             }
         }
         let readings = &mut self.clocks[clock as usize];
@@ -117,7 +126,7 @@ impl Replay {
     }
 
     /// What the script found in a namespace.
-    pub(crate) fn directory(&mut self, namespace: u32) -> Result<Result<Directory, String>, Stop> {
+    pub fn directory(&mut self, namespace: u32) -> Result<Result<Directory, String>, Stop> {
         let next = next(&self.recording, &mut self.directories, |entry| match entry {
             Entry::Directory { namespace, listing } => Some((namespace, listing)),
             _ => None,
@@ -128,13 +137,13 @@ impl Replay {
                 "the recording has a look into namespace {recorded}, the replay looks into namespace {namespace}"
             ))),
             None => {
-                Err(self.is_over(|| format!("the script looks into namespace {namespace}, which was not recorded")))
+                Err(self.is_over(|| format!("the replay looks into namespace {namespace}, which was not recorded")))
             }
         }
     }
 
     /// The catalogue's answer. A search is never refused: its reason is then the answer.
-    pub(crate) fn catalog(&mut self, asked: Question<'_>) -> Result<Result<String, String>, Stop> {
+    pub fn catalog(&mut self, asked: Question<'_>) -> Result<Result<String, String>, Stop> {
         if !self.is_exact && matches!(asked, Question::Plan(_)) {
             // Another engine may be certain of other calls; it learns the rest when it makes them.
             return Ok(Ok(NO_FINDINGS.to_owned()));
@@ -151,12 +160,12 @@ impl Replay {
                 (Question::Plan(recorded), Question::Plan(asked)) => other_calls(recorded, asked),
                 _ => format!("the recording asks {}, the replay asks {}", shown(recorded), shown(asked)),
             })),
-            None => Err(self.is_over(|| format!("the script asks {}, which was not recorded", shown(asked)))),
+            None => Err(self.is_over(|| format!("the replay asks {}, which was not recorded", shown(asked)))),
         }
     }
 
     /// The script begins a call.
-    pub(crate) fn call(&mut self, number: u64, path: &ToolPath, arguments: &str, fuel: u64) -> Result<(), Stop> {
+    pub fn call(&mut self, number: u64, path: &ToolPath, arguments: &str, fuel: u64) -> Result<(), Stop> {
         let is_exact = self.is_exact;
         let text = match self.next_begun() {
             Some(Begun::Call { number: recorded, server, tool, arguments: theirs, fuel: used }) => {
@@ -207,7 +216,7 @@ impl Replay {
     }
 
     /// What the script gets next.
-    pub(crate) fn next(&mut self) -> Result<HandOver, Stop> {
+    pub fn next_completion(&mut self) -> Result<HandOver, Stop> {
         let next = next(&self.recording, &mut self.handed, |entry| match entry {
             Entry::Answer { number, answer, kept } => {
                 Some(HandOver::Answer { number, result: result(answer), kept: kept.map(CallEnd::from) })
@@ -227,16 +236,16 @@ impl Replay {
                 }
             };
         }
-        next.ok_or_else(|| self.is_over(|| "the script waits for an answer more than was recorded".to_owned()))
+        next.ok_or_else(|| self.is_over(|| "the replay waits for an answer more than was recorded".to_owned()))
     }
 
     /// The next completion in the recording is not open in the replay.
-    pub(crate) fn not_open(&mut self, number: u64) -> Stop {
+    pub fn not_open(&mut self, number: u64) -> Stop {
         self.diverged(format!("the recording hands over number {number}, for which the replay does not wait"))
     }
 
     /// The calls whose answers the script never got, in the order of the outcome.
-    pub(crate) fn unanswered(&self) -> Vec<(u64, Option<CallEnd>)> {
+    pub fn unanswered(&self) -> Vec<(u64, Option<CallEnd>)> {
         let unanswered = |entry| match entry {
             Entry::Unanswered { number, kept } => Some((number, kept.map(CallEnd::from))),
             _ => None,
@@ -323,7 +332,7 @@ impl From<Kept<'_>> for CallEnd {
 
 impl CallEnd {
     /// The record of a call of this tool.
-    pub(crate) fn of(self, tool: &GrantedTool) -> CallRecord {
+    pub fn of(self, tool: &GrantedTool) -> CallRecord {
         let Self { ok, ms, error } = self;
         let (server, name) = (tool.path.server().to_owned(), tool.path.tool().to_owned());
         CallRecord { server, tool: name, effect: tool.effect, ok, ms, error, verdict: None, rule: None }
@@ -390,6 +399,8 @@ fn shown(question: Question<'_>) -> String {
         Question::Plan(_) => "about the calls in the source".to_owned(),
         Question::Artifacts(question) => described_question("artifacts", question),
         Question::Keep(question) => described_question("keep", question),
+        Question::Poll { pollables, waits: true } => format!("which of {pollables} timers and streams is ready first"),
+        Question::Poll { pollables, waits: false } => format!("which of {pollables} timers and streams are ready"),
     }
 }
 

@@ -17,7 +17,7 @@ use wasmtime::{Engine, component::Linker};
 
 use crate::{
     AnswerStyle, Divergence, GoingOn, Namespace, Program, ReplayError, SandboxOptions, ToolSet, Tools,
-    admission::{Admission, Slot},
+    admission::{Admission, Load, Slot},
     bindings, compared, divergence, failure,
     host::{self, RunState, Tape},
     names,
@@ -111,6 +111,11 @@ impl Sandbox {
     pub fn with_overflow(mut self, folder: Dir) -> Self {
         self.overflow = Some(Arc::new(folder));
         self
+    }
+
+    /// How much of it its live runs have.
+    pub fn load(&self) -> Load {
+        self.admission.load()
     }
 
     /// Where the interpreter's machine code came from.
@@ -286,7 +291,15 @@ impl Sandbox {
         let is_exact = start.engine == self.id;
         let replay = || StandIn::Replay(Replay::new(recording.clone(), is_exact));
         let ended = self.stood_in(recording, &start.source, fuel, ceiling, replay).await?;
-        compared::compared(ended, &end, is_exact)
+        let Ended { outcome, overdue, stand_in } = ended;
+        let Some(StandIn::Replay(replay)) = stand_in else {
+            let internal = || RunError::new(ErrorKind::Internal, "the replay did not begin");
+            return Err(ReplayError::Run(outcome.result.err().unwrap_or_else(internal)));
+        };
+        let of_limit = |hit, outcome: &Outcome| {
+            failure::limit_of(hit, &failure::Doing::of(&outcome.calls, outcome.usage.tool_calls))
+        };
+        compared::compared(outcome, overdue, replay, (&end, is_exact), of_limit)
     }
 
     /// Runs another script against the answers of a recorded run: a call is answered if its tool
@@ -324,6 +337,10 @@ impl Sandbox {
         stand_in: impl FnOnce() -> StandIn,
     ) -> Result<Ended, ReplayError> {
         let start = recording.start();
+        if start.script().is_none() {
+            let text = "the recording is of a component, whose file is not in it";
+            return Err(ReplayError::Run(RunError::new(ErrorKind::Usage, text)));
+        }
         let limits = Limits { fuel, ..divergence::limits(recording, ceiling)? };
         let _slot = self.admission.admit("replay", reserved(&limits, None)).await.map_err(ReplayError::Run)?;
         let _running = self.ticker.running();
@@ -373,7 +390,7 @@ fn reserved(limits: &Limits, recording: Option<ByteSize>) -> ByteSize {
 }
 
 /// Milliseconds since 1970.
-fn since_1970() -> u64 {
+pub fn since_1970() -> u64 {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }

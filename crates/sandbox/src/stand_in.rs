@@ -70,7 +70,7 @@ impl StandIn {
 
     pub(crate) fn next(&mut self) -> Result<HandOver, Stop> {
         match self {
-            Self::Replay(replay) => replay.next(),
+            Self::Replay(replay) => replay.next_completion(),
             Self::Rehearsal(rehearsal) => rehearsal.next(),
         }
     }

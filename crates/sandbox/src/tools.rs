@@ -81,6 +81,13 @@ pub trait Tools: Send + Sync + 'static {
         let _ = (number, tool, answer);
     }
 
+    /// The run goes on without the answer of a call that it began ([`Tools::begin`]), so nobody is
+    /// to be asked about it any more. The future of the call is dropped, too, if it is still
+    /// polled; this is for tools that forward calls to another process. It must not wait.
+    fn given_up(&self, number: u64) {
+        let _ = number;
+    }
+
     /// Reports what happens in the run, for listeners. It must not wait, and nothing may depend on
     /// it.
     fn observe(&self, step: RunStep) {
@@ -234,7 +241,7 @@ impl Directory {
     pub fn new(properties: impl IntoIterator<Item = (String, GrantedTool)>) -> Self {
         let mut directory = Self::default();
         for (name, tool) in properties {
-            if name.is_empty() || name.contains('\n') {
+            if !ToolPath::is_property(&name) {
                 continue;
             }
             if !directory.tools.is_empty() {

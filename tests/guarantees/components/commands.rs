@@ -138,8 +138,6 @@ fn a_component_can_be_a_text_and_take_an_input() {
     assert_eq!(run(&terminal, &config, &file, &["--json"]).json()["value"], json!("null"));
     let wrong = run(&terminal, &config, &file, &["--input", "{"]);
     assert!(wrong.code == 2 && wrong.stderr.contains("the input is not JSON"), "{wrong:#?}");
-    let recorded = run(&terminal, &config, &file, &["--record", "x.belljar"]);
-    assert!(recorded.code == 2 && recorded.stderr.contains("not recorded yet"), "{recorded:#?}");
 }
 
 #[test]
@@ -180,4 +178,76 @@ fn the_process_of_a_component_has_the_walls_of_the_second_wall() {
         let outcome: Value = answer.json();
         assert_eq!((answer.code, &outcome["error"]["kind"]), (1, &json!(kind)), "{name}: {answer:#?}");
     }
+}
+
+#[test]
+fn a_recorded_run_is_repeated_in_a_process_of_its_own_with_the_very_file() {
+    let (terminal, config) = terminal("");
+    let file = lister(&terminal, &config);
+    let recording = terminal.folder.path().join("run.belljar").to_str().unwrap().to_owned();
+    let answer = run(&terminal, &config, &file, &["--json", "--record", &recording, "--ledger", "recordings"]);
+    let first = answer.json();
+    let name = first["run"].as_str().unwrap();
+    // Whoever is told of the recording is told how to repeat it.
+    let note = format!("belljar replay {recording} --component {file}");
+    assert!(answer.stderr.contains(&note), "{answer:#?}");
+    let kept = terminal.belljar(&["runs", "show", name]);
+    assert!(kept.stdout.contains(&format!("belljar replay {name} --component FILE")), "{kept:#?}");
+    let copy = terminal.folder.path().join("copy.belljar").to_str().unwrap().to_owned();
+    let written = terminal.belljar(&["runs", "export", name, "-o", &copy]);
+    assert!(written.stderr.contains(&format!("belljar replay {copy} --component FILE")), "{written:#?}");
+    for what in [&recording, name] {
+        let again = terminal.belljar(&["replay", what, "--component", &file, "--json", "--config", &config]);
+        let again_json = again.json();
+        assert_eq!(again.code, 0, "{again:#?}");
+        assert_eq!((&again_json["value"], &again_json["calls"]), (&first["value"], &first["calls"]), "{again:#?}");
+        assert_eq!(again_json["usage"]["fuel"], first["usage"]["fuel"], "{again:#?}");
+        let bare = terminal.belljar(&["replay", what, "--config", &config]);
+        assert!(bare.code == 2 && bare.stderr.contains("--component"), "{bare:#?}");
+    }
+    let other = terminal.file("other.wasm", encoded("", &[], RUN, &module("", "unreachable")));
+    let other = other.to_str().unwrap();
+    let refused = terminal.belljar(&["replay", &recording, "--component", other, "--config", &config]);
+    assert!(refused.code == 2 && refused.stderr.contains("of another component"), "{refused:#?}");
+    // Neither the test runner nor what is made of scripts takes it for a script.
+    let tested = terminal.belljar(&["test", &recording, "--config", &config]);
+    assert!(tested.code == 2 && tested.stdout.contains("the recording is of a component"), "{tested:#?}");
+    let exported = terminal.belljar(&["runs", "export", name, "--fixture", "--config", &config]);
+    assert!(exported.code == 2 && exported.stderr.contains("--component"), "{exported:#?}");
+    let shown = terminal.belljar(&["runs", "show", name, "--json"]);
+    assert!(shown.json()["source"].is_null(), "{shown:#?}");
+}
+
+#[test]
+fn options_that_mean_nothing_for_a_component_are_refused() {
+    let (terminal, config) = terminal("");
+    let file = lister(&terminal, &config);
+    let refused = run(&terminal, &config, &file, &["--workspace", "x"]);
+    assert!(refused.code == 2 && refused.stderr.contains("--workspace is for scripts"), "{refused:#?}");
+    // There is no daemon behind a component's run in any case.
+    assert_eq!(run(&terminal, &config, &file, &["--no-daemon"]).code, 0);
+}
+
+#[test]
+fn webassembly_without_its_ending_is_told_apart_from_a_script() {
+    let (terminal, config) = terminal("");
+    let bytes = encoded("", &[], RUN, &module("", "unreachable"));
+    let recording = terminal.folder.path().join("run.belljar").to_str().unwrap().to_owned();
+    run(&terminal, &config, terminal.file("script.js", "return 1").to_str().unwrap(), &["--record", &recording]);
+    for name in ["guest", "guest.wasm"] {
+        let file = terminal.file(name, &bytes).to_str().unwrap().to_owned();
+        let mut commands = vec![vec!["check", &file], vec!["replay", &recording, "--source", &file]];
+        if name == "guest" {
+            commands.push(vec!["run", &file]);
+        }
+        for mut command in commands {
+            command.extend(["--config", &config]);
+            let answer = terminal.belljar(&command);
+            assert!(answer.code == 2 && answer.stderr.contains("is WebAssembly, not a script"), "{answer:#?}");
+            assert!(answer.stderr.contains("ends in .wasm"), "{answer:#?}");
+        }
+    }
+    let stdin = std::fs::File::open(terminal.folder.path().join("guest")).unwrap();
+    let answer = Answer::of(terminal.command(&["run", "--config", &config]).stdin(stdin).output().unwrap());
+    assert!(answer.code == 2 && answer.stderr.contains("stdin is WebAssembly"), "{answer:#?}");
 }

@@ -88,6 +88,32 @@ fn a_component_in_javascript_does_the_same() {
     assert_eq!(outcome["value"], expected(), "{outcome:#}");
 }
 
+/// Its module becomes a component by the adapter that comes with the toolchain of JavaScript.
+#[test]
+fn a_component_in_go_does_the_same() {
+    let terminal = Terminal::new();
+    let made = |build: &mut Command, name: &str| {
+        let file = terminal.folder.path().join(name);
+        let answer = Answer::of(build.arg("-o").arg(&file).output().unwrap());
+        assert!(answer.code == 0 && file.exists(), "{answer:#?}");
+        file
+    };
+    let mut build = toolchain("go/.venv/bin/go");
+    build.current_dir(examples().join("go")).args(["build", "-buildmode=c-shared"]);
+    build.env("GOOS", "wasip1").env("GOARCH", "wasm").env("GOTOOLCHAIN", "local").env("GOFLAGS", "-buildvcs=false");
+    build.env("GOCACHE", terminal.folder.path().join("cache"));
+    let module = made(&mut build, "core.wasm");
+    let mut embed = toolchain("go/.venv/bin/wasm-tools");
+    embed.current_dir(examples().join("go")).args(["component", "embed", "../wit", "--world", "guest"]);
+    let embedded = made(embed.arg(&module), "embedded.wasm");
+    let mut new = toolchain("go/.venv/bin/wasm-tools");
+    new.current_dir(examples().join("go")).args(["component", "new", "--realloc-via-memory-grow", "--adapt"]);
+    let adapter = "../javascript/node_modules/@bytecodealliance/jco/lib/wasi_snapshot_preview1.reactor.wasm";
+    new.arg(format!("wasi_snapshot_preview1={adapter}")).arg(embedded);
+    let outcome = run(&built(&terminal, &mut new), &[]);
+    assert_eq!(outcome["value"], expected(), "{outcome:#}");
+}
+
 #[test]
 fn its_plan_is_the_two_tools_that_it_uses_and_no_others() {
     let plan = run(rust(), &["--plan"]);

@@ -29,6 +29,13 @@ pub(super) fn tools() -> ToolSet {
     let fail = fail.with_input(json!({ "type": "object", "properties": {}, "additionalProperties": false })).unwrap();
     let meet = Tool::new("meet", Effect::ReadOnly);
     let meet = meet.with_input(json!({ "type": "object", "properties": {}, "additionalProperties": false })).unwrap();
+    let any = Tool::new("any", Effect::Mutating);
+    let any = any.with_input(json!({ "type": "object", "properties": { "value": {} } })).unwrap();
+    let stall = Tool::new("stall", Effect::ReadOnly);
+    let stall = stall.with_input(json!({ "type": "object", "properties": { "text": text } })).unwrap();
+    let many = Tool::new("many", Effect::Mutating);
+    let numbers = json!({ "type": "array", "items": { "type": "integer" } });
+    let many = many.with_input(json!({ "type": "object", "properties": { "n": numbers }, "required": ["n"] })).unwrap();
     // Two calls must be under way at once, or neither is answered.
     let two = Arc::new(tokio::sync::Barrier::new(2));
     let met = move |_| {
@@ -40,16 +47,19 @@ pub(super) fn tools() -> ToolSet {
     };
     ToolSet::new()
         .with_tool("kit", meet, met)
+        .with_tool("kit", stall, async |_| std::future::pending::<Result<Value, String>>().await)
         .with_tool("kit", noted, async |arguments| Ok(Value::Object(arguments)))
+        .with_tool("kit", any, async |arguments| Ok(Value::Object(arguments)))
+        .with_tool("kit", many, async |arguments| Ok(Value::Object(arguments)))
         .with_tool("kit", lie, async |_| Ok(json!({ "n": "no number" })))
         .with_tool("kit", fail, async |_| Err("it failed".to_owned()))
 }
 
-/// The packages of the server, as belljar wit prints them.
-fn wit(tools: &ToolSet) -> String {
+/// The packages of the server and the one that finds any tool, as belljar wit prints them.
+pub(super) fn wit(tools: &ToolSet) -> String {
     let catalog = tools.catalog();
     let mapping = Mapping::new(&packages(&["kit"])[0], &catalog.servers()[0]);
-    Package::new(&[Selection::all(&mapping)], Worlds::Guest).text()
+    Package::with_any_tool(&[Selection::all(&mapping)], Worlds::Guest).text()
 }
 
 /// A component around a core module, in a world with these imports, and `run` as belljar wit has

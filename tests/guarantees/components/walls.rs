@@ -171,3 +171,56 @@ async fn the_error_of_run_is_the_runs_message_and_its_text_the_value() {
     let error = outcome.result.expect_err("its error arm");
     assert_eq!((error.kind, error.message.as_str()), (ErrorKind::Exception, "{\"a"));
 }
+
+/// A component without a module's layer around it: whatever its core module can ask for of `canon`.
+fn of_canon(types: &str, canon: &str, core: &str) -> Vec<u8> {
+    let text = format!(
+        r#"(component
+            {types}
+            (core func $new (canon {canon}))
+            (core module $m
+                (import "" "new" (func $new {core}))
+                (memory (export "memory") 1)
+                (func (export "run") (result i32)
+                    (loop $again (drop (call $new {})) (br $again)) unreachable))
+            (core instance $i (instantiate $m (with "" (instance (export "new" (func $new))))))
+            (func (export "run") (result (result string (error string)))
+                (canon lift (core func $i "run") (memory (core memory $i "memory")))))"#,
+        if core.contains("param") { "(i32.const 7)" } else { "" }
+    );
+    text.into_bytes()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn floods_of_streams_futures_sets_and_resources_end_the_run() {
+    for (types, canon, core) in [
+        ("(type $s (stream u8))", "stream.new $s", "(result i64)"),
+        ("(type $f (future string))", "future.new $f", "(result i64)"),
+        ("", "waitable-set.new", "(result i32)"),
+        ("(type $r (resource (rep i32)))", "resource.new $r", "(param i32) (result i32)"),
+    ] {
+        let outcome = run(&of_canon(types, canon, core)).await;
+        let error = outcome.result.expect_err(canon);
+        assert!(matches!(error.kind, ErrorKind::Exception | ErrorKind::Memory), "{canon}: {error:?}");
+        assert!(outcome.usage.fuel.is_some_and(|fuel| fuel < 50_000_000), "{canon}: {:?}", outcome.usage);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn loops_in_what_the_host_calls_end_at_the_fuel() {
+    let parts = r#"(import "belljar:mcp-kit/tools@0.1.0" "fail" (func $fail (param i32)))"#;
+    let result = returns(0, "(i32.const 16)", "(i32.const 0)");
+    // The host asks for room for the message of the error.
+    let realloc = module(parts, &format!("(call $fail (i32.const 2048)) {result}"))
+        .replace("(local $at i32)", "(local $at i32) (loop $again (br $again))");
+    let post = r#"(func (export "cabi_post_run") (param i32) (loop $again (br $again)))"#;
+    let start = "(func $start (loop $again (br $again))) (start $start)";
+    for (what, file) in [
+        ("realloc", typed("import belljar:mcp-kit/tools@0.1.0;", &realloc)),
+        ("post-return", bare(post, &result)),
+        ("start", bare(start, &result)),
+    ] {
+        let limits = Limits { fuel: 10_000_000, ..Limits::default() };
+        assert_eq!(kind(&run_with(&file, &limits).await), ErrorKind::Fuel, "{what}");
+    }
+}

@@ -1,6 +1,9 @@
 //! The names of the interfaces that packages have, as a component imports them.
 
+use semver::Version;
+
 use super::{
+    any::{SANDBOX, SANDBOX_VERSION},
     package::{NAMESPACE, SHARED, VERSION},
     print::{TOOLS, TOOLS_ASYNC},
 };
@@ -23,6 +26,10 @@ pub enum InterfaceKind {
     Tools,
     /// The same as async functions.
     ToolsAsync,
+    /// Any tool, found by its name; one call at a time.
+    AnyTool,
+    /// The same with calls as async functions.
+    AnyToolAsync,
     /// Types alone.
     Types,
 }
@@ -35,10 +42,12 @@ pub enum InterfaceError {
     #[error("it is not an interface that belljar wit prints")]
     Unknown,
     /// The rules for names and types have another version.
-    #[error("it is of version {found} of the packages, and this belljar makes {VERSION}")]
+    #[error("it is of version {found} of the package, and this belljar makes {made}")]
     Version {
         /// The version in the name.
         found: String,
+        /// The version here.
+        made: Version,
     },
 }
 
@@ -60,10 +69,13 @@ impl Interface {
             "types" if is_server || package == SHARED => InterfaceKind::Types,
             TOOLS if is_server => InterfaceKind::Tools,
             TOOLS_ASYNC if is_server => InterfaceKind::ToolsAsync,
+            TOOLS if package == SANDBOX => InterfaceKind::AnyTool,
+            TOOLS_ASYNC if package == SANDBOX => InterfaceKind::AnyToolAsync,
             _ => return Err(InterfaceError::Unknown),
         };
-        if version != VERSION.to_string() {
-            return Err(InterfaceError::Version { found: version.chars().take(64).collect() });
+        let made = if package == SANDBOX { SANDBOX_VERSION } else { VERSION };
+        if version != made.to_string() {
+            return Err(InterfaceError::Version { found: version.chars().take(64).collect(), made });
         }
         Ok(Self { package: package.to_owned(), kind })
     }
@@ -83,10 +95,16 @@ mod tests {
         assert_eq!(kind("belljar:mcp-github/tools-async@0.1.0"), Some(Ok(InterfaceKind::ToolsAsync)));
         assert_eq!(kind("belljar:mcp-github/types@0.1.0"), Some(Ok(InterfaceKind::Types)));
         assert_eq!(kind("belljar:mcp/types@0.1.0"), Some(Ok(InterfaceKind::Types)));
-        let found = "9.0.0".to_owned();
-        assert_eq!(kind("belljar:mcp-github/tools@9.0.0"), Some(Err(InterfaceError::Version { found })));
+        assert_eq!(kind("belljar:sandbox/tools@0.2.0"), Some(Ok(InterfaceKind::AnyTool)));
+        assert_eq!(kind("belljar:sandbox/tools-async@0.2.0"), Some(Ok(InterfaceKind::AnyToolAsync)));
+        for (import, found, made) in [
+            ("belljar:mcp-github/tools@9.0.0", "9.0.0", VERSION),
+            ("belljar:sandbox/tools@0.1.0", "0.1.0", SANDBOX_VERSION),
+        ] {
+            assert_eq!(kind(import), Some(Err(InterfaceError::Version { found: found.to_owned(), made })), "{import}");
+        }
         for unknown in
-            ["belljar:mcp/tools@0.1.0", "belljar:mcp-/tools@0.1.0", "belljar:sandbox/tools@0.1.0", "belljar:x"]
+            ["belljar:mcp/tools@0.1.0", "belljar:mcp-/tools@0.1.0", "belljar:sandbox/catalog@0.2.0", "belljar:x"]
         {
             assert_eq!(kind(unknown), Some(Err(InterfaceError::Unknown)), "{unknown}");
         }

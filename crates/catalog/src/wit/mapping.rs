@@ -8,7 +8,7 @@ use super::{
     docs::{doc_line, doc_lines},
     form::{Definition, Form, Payload, named, says_json},
     lower::{Lowered, lower, untyped},
-    names::{Claims, assign},
+    names::{Claims, assign_lasting, ends_in_mark, mark},
 };
 use crate::{
     bounds::{DESCRIPTION_CHARS, DESCRIPTION_LINES, SHOWN_NAME_CHARS, WIT_PACKAGE_SIZE},
@@ -19,6 +19,8 @@ use crate::{
 /// The types of every package, whose names no function or other type may have.
 pub(super) const JSON: &str = "json";
 pub(super) const TOOL_ERROR: &str = "tool-error";
+/// The end of a type's name that would else end as if with a mark.
+const TYPE: &str = "-type";
 
 /// How the tools of one server cross, and under which names.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,6 +29,8 @@ pub struct Mapping {
     functions: Vec<Function>,
     definitions: Vec<Definition>,
     by_name: HashMap<String, usize>,
+    /// Of two with one mark, none is meant.
+    by_mark: HashMap<String, Option<usize>>,
 }
 
 /// One tool as a function.
@@ -35,6 +39,8 @@ pub struct Mapping {
 pub struct Function {
     /// Its name in WIT, without the `%` of keywords.
     pub name: String,
+    /// The name of its error's type: its own name and its mark, which binds components to its tool.
+    pub error: String,
     /// The tool that it calls.
     pub path: ToolPath,
     /// Its arguments: always a JSON object.
@@ -53,8 +59,10 @@ impl Mapping {
     /// It depends on the server's tool list only, and not on its order. A narrowed package has the
     /// names and types of the whole one.
     pub fn new(package: &str, server: &ServerCatalog) -> Self {
-        let exact: Vec<&str> = server.tools().iter().map(|tool| tool.names().exact()).collect();
-        let names = assign(&exact, &[JSON, TOOL_ERROR]);
+        // What a run could not find is not offered to build with.
+        let tools: Vec<&Tool> = server.tools().iter().filter(|tool| tool.path().is_importable()).collect();
+        let exact: Vec<&str> = tools.iter().map(|tool| tool.names().exact()).collect();
+        let names = assign_lasting(&exact, &[JSON, TOOL_ERROR]);
         let mut claims = Claims::new([JSON, TOOL_ERROR].into_iter(), &names);
         let names: Vec<String> = names.iter().map(|name| claims.claim(name)).collect();
         let mut mapping = Self {
@@ -62,9 +70,13 @@ impl Mapping {
             functions: Vec::new(),
             definitions: Vec::new(),
             by_name: HashMap::new(),
+            by_mark: HashMap::new(),
         };
+        // No other name ends in a mark, so each is free.
+        let error = |(tool, name): (&&Tool, &String)| format!("{name}-{}", mark(tool.path()));
+        let errors: Vec<String> = tools.iter().zip(&names).map(error).collect();
         let mut left = WIT_PACKAGE_SIZE;
-        for (tool, name) in server.tools().iter().zip(names) {
+        for (tool, name) in tools.into_iter().zip(names.into_iter().zip(errors)) {
             let mut lowered = lower(tool.definition());
             match left.checked_sub(lowered.size) {
                 Some(rest) => left = rest,
@@ -75,7 +87,7 @@ impl Mapping {
         mapping
     }
 
-    fn add(&mut self, tool: &Tool, name: String, lowered: Lowered, claims: &mut Claims<'_>) {
+    fn add(&mut self, tool: &Tool, (name, error): (String, String), lowered: Lowered, claims: &mut Claims<'_>) {
         let Lowered { mut arguments, result, definitions, .. } = lowered;
         let is_declared = result.is_some();
         let mut result = result.unwrap_or(Payload::JSON);
@@ -83,7 +95,11 @@ impl Mapping {
         let place = |at: usize| first + at;
         for mut definition in definitions {
             let hint = if definition.name.is_empty() { "unnamed" } else { &definition.name };
-            definition.name = claims.claim(&format!("{name}-{hint}"));
+            let mut wanted = format!("{name}-{hint}");
+            if ends_in_mark(&wanted) {
+                wanted.push_str(TYPE);
+            }
+            definition.name = claims.claim(&wanted);
             definition.kind.renumber(&place);
             self.definitions.push(definition);
         }
@@ -97,9 +113,11 @@ impl Mapping {
         lines.push(call.clone());
         lines.extend(self.untyped_arguments(&arguments).map(str::to_owned));
         lines.extend(self.untyped_result(&result, is_declared).map(str::to_owned));
-        self.by_name.insert(name.clone(), self.functions.len());
+        let at = self.functions.len();
+        self.by_name.insert(name.clone(), at);
+        self.by_mark.entry(mark(tool.path())).and_modify(|found| *found = None).or_insert(Some(at));
         let docs = lines.join("\n");
-        self.functions.push(Function { name, path: tool.path().clone(), arguments, result, docs, call });
+        self.functions.push(Function { name, error, path: tool.path().clone(), arguments, result, docs, call });
     }
 
     /// The name of its package, without `belljar:` and the version.
@@ -107,14 +125,20 @@ impl Mapping {
         &self.package
     }
 
-    /// Its functions, in the order in which the server lists its tools.
+    /// Its functions, in the order in which the server lists its tools. A tool that
+    /// [cannot be imported](ToolPath::is_importable) has none.
     pub fn functions(&self) -> &[Function] {
         &self.functions
     }
 
-    /// The function with this name.
+    /// The function that has this name today.
     pub fn function(&self, name: &str) -> Option<&Function> {
-        self.by_name.get(name).and_then(|at| self.functions.get(*at))
+        self.functions.get(*self.by_name.get(name)?)
+    }
+
+    /// The position of the function of the tool with a [`mark`](super::mark()).
+    pub fn position(&self, mark: &str) -> Option<usize> {
+        self.by_mark.get(mark).copied().flatten()
     }
 
     /// The named types, none of them recursive.

@@ -5,7 +5,9 @@
 //!
 //! interface tools {
 //!   use types.{ create-issue-args };
-//!   create-issue: func(args: create-issue-args) -> result<json, tool-error>;
+//!   type create-issue-t68d1ff4c2a952f2e67d7 = tool-error;
+//!   create-issue: func(args: create-issue-args)
+//!     -> result<json, create-issue-t68d1ff4c2a952f2e67d7>;
 //! }
 //! ```
 //!
@@ -20,9 +22,11 @@
 //! - `lower.rs`, `union.rs`, `field.rs`: the schemas of one tool as forms;
 //! - `mapping.rs`: one server's tools, with all their names;
 //! - `print.rs`: a mapping as interfaces;
+//! - `any.rs`: the package that finds any tool by its name;
 //! - `interface.rs`: the names of interfaces, as components import them;
 //! - `package.rs`: several servers as the files of one folder, with their dependencies and worlds.
 
+mod any;
 mod docs;
 mod field;
 mod form;
@@ -38,8 +42,9 @@ mod round_trip;
 mod tests;
 mod union;
 
+pub use any::AnyTool;
 pub use form::{Case, Definition, Field, Form, Kind, Payload, Record};
 pub use interface::{Interface, InterfaceError, InterfaceKind};
 pub use mapping::{Function, Mapping};
-pub use names::packages;
+pub use names::{is_mark, mark, packages};
 pub use package::{File, Package, Selection, Worlds};

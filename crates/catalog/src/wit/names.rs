@@ -5,22 +5,38 @@
 //!    words are joined with `-`, in lower case. A word that begins with a digit gets `n` before it,
 //!    since not every reader of WIT takes such words. At most 64 characters are kept.
 //! 2. A name without any word is `unnamed`.
-//! 3. If several names become equal, the one that had this form already keeps it, or else the first
-//!    in the order of their bytes. The others get the first free one of `-n2`, `-n3` and so on.
+//! 3. If several names of servers or tools become equal, the one that had this form already keeps
+//!    it. Each of the others gets `-h` and eight digits, the hash of its exact name (`own`). One
+//!    that has the form takes the name from another that had it alone. A name that would end as if
+//!    with a mark gets `-h` too: the names of errors alone end so.
+//! 4. If several names of members, cases or types become equal, the one that had this form already
+//!    keeps it, or else the first in the order of their bytes. The others get the first free one of
+//!    `-n2`, `-n3` and so on.
 //!
 //! So nothing is dropped, and names do not depend on the order of a list. Keywords of WIT
 //! (`record`, `from`) are written with `%` before them, which is not part of the name.
+//!
+//! Names are for those who write components. What binds a built component to its tools are marks
+//! (`mark`), which depend on nothing but the tool: a name may be another tool's some day.
 
 use std::collections::{HashMap, HashSet};
+
+use belljar_model::ToolPath;
+use sha2::{Digest as _, Sha256};
 
 use crate::bounds::WIT_NAME_CHARS;
 
 /// The name of a name without words.
 const UNNAMED: &str = "unnamed";
+/// What a mark begins with.
+const MARK: char = 't';
+/// Bytes of the hash in a mark. Whoever wants a tool with the mark of another has to try 2^80
+/// names.
+const MARK_BYTES: usize = 10;
 
 /// The names of the configured servers' packages, in their order: `mcp-github`.
 pub fn packages(servers: &[&str]) -> Vec<String> {
-    assign(servers, &[]).into_iter().map(|name| format!("mcp-{name}")).collect()
+    assign_lasting(servers, &[]).into_iter().map(|name| format!("mcp-{name}")).collect()
 }
 
 /// The name as words of lower case, joined with `-`. Empty if it has no letter and no digit.
@@ -55,10 +71,77 @@ pub(super) fn kebab(text: &str) -> String {
     name
 }
 
+/// The name without what other names change about it.
+fn base(exact: &str) -> String {
+    Some(kebab(exact)).filter(|base| !base.is_empty()).unwrap_or_else(|| UNNAMED.to_owned())
+}
+
+/// The name that depends on no other: the words, and the hash of the exact name.
+pub(super) fn own(exact: &str) -> String {
+    format!("{}-h{:08x}", base(exact), hash(exact))
+}
+
+/// What tells a tool from any other, also from those of others who choose names for it: `t`, and
+/// twenty digits of the SHA-256 of its server's and its own name.
+pub fn mark(path: &ToolPath) -> String {
+    let (server, tool) = (path.server(), path.tool());
+    // With the length, no two paths are one text.
+    let digest: [u8; 32] = Sha256::digest(format!("belljar tool {}:{server}.{tool}", server.len())).into();
+    let digits = digest.iter().take(MARK_BYTES).map(|byte| format!("{byte:02x}"));
+    std::iter::once(MARK.to_string()).chain(digits).collect()
+}
+
+/// Whether a text has the form of a mark.
+pub fn is_mark(text: &str) -> bool {
+    let is_digit = |byte: &u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(byte);
+    text.strip_prefix(MARK)
+        .is_some_and(|digits| digits.len() == 2 * MARK_BYTES && digits.as_bytes().iter().all(is_digit))
+}
+
+/// Whether a name could be that of the error of a function.
+pub(super) fn ends_in_mark(name: &str) -> bool {
+    name.rsplit_once('-').is_some_and(|(_, last)| is_mark(last))
+}
+
+/// The 32-bit FNV-1a hash. It tells names apart, and binds nothing: names of one hash can be made.
+fn hash(text: &str) -> u32 {
+    text.bytes().fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
+}
+
+/// The names of one list that components are built with, in its order. None of them is one of
+/// `reserved`.
+pub(super) fn assign_lasting(exact: &[&str], reserved: &[&str]) -> Vec<String> {
+    let bases: Vec<String> = exact.iter().map(|exact| base(exact)).collect();
+    let mut claimants: HashMap<&str, usize> = reserved.iter().map(|name| (*name, 2)).collect();
+    bases.iter().for_each(|base| *claimants.entry(base).or_default() += 1);
+    let is_reserved = |base: &String| reserved.contains(&base.as_str());
+    let wanted: Vec<String> = exact
+        .iter()
+        .zip(&bases)
+        .map(|(exact, base)| match claimants.get(base.as_str()) {
+            _ if ends_in_mark(base) => own(exact),
+            Some(1) => base.clone(),
+            _ if exact == base && !is_reserved(base) => base.clone(),
+            _ => own(exact),
+        })
+        .collect();
+    // Of names with one hash too, each gets one.
+    let mut order: Vec<(bool, &str, usize)> =
+        exact.iter().zip(&wanted).enumerate().map(|(at, (exact, wanted))| (exact != wanted, *exact, at)).collect();
+    order.sort_unstable();
+    let mut claims = Claims::new(reserved.iter().copied(), &wanted);
+    let mut names = vec![String::new(); exact.len()];
+    for (_, _, at) in order {
+        if let (Some(name), Some(wanted)) = (names.get_mut(at), wanted.get(at)) {
+            *name = claims.claim(wanted);
+        }
+    }
+    names
+}
+
 /// The names of one list, in its order. None of them is one of `reserved`.
 pub(super) fn assign(exact: &[&str], reserved: &[&str]) -> Vec<String> {
-    let base = |name: &&str| Some(kebab(name)).filter(|base| !base.is_empty()).unwrap_or_else(|| UNNAMED.to_owned());
-    let bases: Vec<String> = exact.iter().map(base).collect();
+    let bases: Vec<String> = exact.iter().map(|exact| base(exact)).collect();
     let mut order: Vec<(bool, &str, usize)> =
         exact.iter().zip(&bases).enumerate().map(|(at, (exact, base))| (exact != base, *exact, at)).collect();
     order.sort_unstable();
@@ -147,6 +230,37 @@ mod tests {
 
     #[test]
     fn servers_have_packages() {
-        assert_eq!(packages(&["github", "my_fs", "my-fs"]), ["mcp-github", "mcp-my-fs-n2", "mcp-my-fs"]);
+        assert_eq!(packages(&["github", "my_fs", "my-fs"]), ["mcp-github", "mcp-my-fs-hf134228f", "mcp-my-fs"]);
+    }
+
+    #[test]
+    fn a_mark_is_of_one_path_and_of_no_list() {
+        let tools = [("a", "b_c"), ("a", "b-c"), ("a", "bC"), ("a-b", "c"), ("a_b", "c"), ("a", "b.c"), ("a.b", "c")];
+        let marks: HashSet<String> = tools.iter().map(|(server, tool)| mark(&ToolPath::new(*server, *tool))).collect();
+        assert!(marks.len() == tools.len() && marks.iter().all(|mark| is_mark(mark)), "{marks:?}");
+        assert_eq!(mark(&ToolPath::new("github", "create_issue")), "t68d1ff4c2a952f2e67d7", "built components have it");
+        let digits = "0123456789abcdef0123";
+        assert!(is_mark(&format!("t{digits}")));
+        for other in ["", "t", "t01234567", digits] {
+            assert!(!is_mark(other), "{other}");
+        }
+        for other in ["t{}", "t{}01", "t{}g", "t{}A", "h{}0"].map(|form| form.replace("{}", &digits[1..])) {
+            assert!(!is_mark(&other), "{other}");
+        }
+    }
+
+    #[test]
+    fn equal_names_are_told_apart_by_what_each_is_and_not_by_an_order() {
+        let of = |tools: &[&str]| assign_lasting(tools, &["json"]);
+        let both = of(&["foo_bar", "fooBar", "json", "other"]);
+        assert_eq!(both, [own("foo_bar"), own("fooBar"), own("json"), "other".to_owned()]);
+        // Alone, it has the short one.
+        assert_eq!(of(&["foo_bar"]), ["foo-bar"]);
+        assert_ne!(own("foo_bar"), own("fooBar"));
+        // One that has the form takes it.
+        assert_eq!(of(&["foo-bar", "foo_bar"]), ["foo-bar".to_owned(), own("foo_bar")]);
+        // Names of the same hash are told apart all the same.
+        let twice = of(&["a!", "a!"]);
+        assert!(twice[0] != twice[1], "{twice:?}");
     }
 }

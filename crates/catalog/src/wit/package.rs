@@ -13,6 +13,7 @@ use wit_encoder::{
 };
 
 use super::{
+    any,
     mapping::{Function, JSON, Mapping, TOOL_ERROR},
     print::{TOOLS, TOOLS_ASYNC, interfaces},
 };
@@ -86,7 +87,16 @@ pub struct Package {
 impl Package {
     /// The package of some servers' tools. A server without any is left out.
     pub fn new(selections: &[Selection<'_>], worlds: Worlds) -> Self {
-        let shared = reference(SHARED, SHARED_TYPES);
+        Self::made(selections, worlds, None)
+    }
+
+    /// The same with the package that finds any tool by its name.
+    pub fn with_any_tool(selections: &[Selection<'_>], worlds: Worlds) -> Self {
+        Self::made(selections, worlds, Some(any::package()))
+    }
+
+    fn made(selections: &[Selection<'_>], worlds: Worlds, any_tool: Option<wit_encoder::Package>) -> Self {
+        let shared = shared_reference();
         let mut servers = Vec::new();
         for selection in selections {
             let functions: Vec<&Function> = selection.functions().collect();
@@ -99,6 +109,7 @@ impl Package {
             }
             servers.push(package);
         }
+        servers.extend(any_tool);
         let main = match (worlds, servers.len()) {
             (Worlds::Imports, 1) => servers.pop().unwrap_or_else(|| wit_encoder::Package::new(named(GUEST))),
             _ => guest(&servers, worlds),
@@ -132,9 +143,16 @@ fn named(package: &str) -> PackageName {
     PackageName::new(NAMESPACE, package.to_owned(), Some(VERSION))
 }
 
-/// An interface of another package, as it is written.
-fn reference(package: &str, interface: &str) -> String {
-    format!("{NAMESPACE}:{package}/{interface}@{VERSION}")
+/// The interface with the types of every package, as it is written.
+pub(super) fn shared_reference() -> String {
+    format!("{NAMESPACE}:{SHARED}/{SHARED_TYPES}@{VERSION}")
+}
+
+/// An interface of a package, as it is written.
+fn reference(package: &wit_encoder::Package, interface: &str) -> String {
+    let name = package.name();
+    let version = name.version().map(|version| format!("@{version}")).unwrap_or_default();
+    format!("{}:{}/{interface}{version}", name.namespace(), name.name().raw_name())
 }
 
 /// The part that is the same for all servers.
@@ -186,15 +204,15 @@ fn shared_types() -> wit_encoder::Package {
 }
 
 /// The package with the worlds.
-fn guest(servers: &[wit_encoder::Package], worlds: Worlds) -> wit_encoder::Package {
+fn guest(imported: &[wit_encoder::Package], worlds: Worlds) -> wit_encoder::Package {
     let mut package = wit_encoder::Package::new(named(GUEST));
     for (suffix, tools, is_async) in [("", TOOLS, false), ("-async", TOOLS_ASYNC, true)] {
         let mut world = match worlds {
             Worlds::Imports => World::new(format!("imports{suffix}")),
             Worlds::Guest => World::new(format!("{GUEST}{suffix}")),
         };
-        for server in servers {
-            world.named_interface_import(reference(server.name().name().raw_name(), tools));
+        for package in imported {
+            world.named_interface_import(reference(package, tools));
         }
         if worlds == Worlds::Guest {
             let mut run = StandaloneFunc::new("run", is_async);

@@ -47,7 +47,9 @@ pub(super) fn interfaces(mapping: &Mapping, functions: &[&Function], shared: &st
     for (name, is_async) in [(TOOLS, false), (TOOLS_ASYNC, true)] {
         let mut tools = Interface::new(name);
         tools.set_docs(Some(match is_async {
-            false => "The tools: one call at a time.",
+            false => {
+                "The tools: one call at a time. The name of an error binds a function to its tool, whatever others there are later."
+            }
             true => "The same tools as async functions: several calls at once, for toolchains that know them.",
         }));
         if forms().any(says_json) {
@@ -59,6 +61,7 @@ pub(super) fn interfaces(mapping: &Mapping, functions: &[&Function], shared: &st
         }
         let mut docs_left = WIT_DOCS_BYTES;
         for function in functions {
+            tools.type_def(TypeDef::type_(ident(&function.error), Type::named(TOOL_ERROR)));
             tools.function(standalone(mapping, function, is_async, &mut docs_left));
         }
         interfaces.push(tools);
@@ -76,7 +79,7 @@ fn standalone(mapping: &Mapping, function: &Function, is_async: bool, docs_left:
     if let Payload::Form(form) = &function.arguments {
         printed.params_mut().push("args", kind(mapping, form));
     }
-    let error = Type::named(TOOL_ERROR);
+    let error = Type::named(ident(&function.error));
     printed.set_result(Some(Type::result(match &function.result {
         Payload::Form(form) => Result_::both(kind(mapping, form), error),
         Payload::Fixed(_) => Result_::err(error),

@@ -7,7 +7,7 @@ use belljar_model::ToolPath;
 use serde_json::{Value, json};
 use wit_parser::{PackageId, Resolve, Type, TypeDefKind, TypeId};
 
-use super::{Form, Function, Kind, Mapping, Package, Payload, Selection, Worlds, packages};
+use super::{AnyTool, Form, Function, Kind, Mapping, Package, Payload, Selection, Worlds, mark, packages};
 use crate::{
     Catalog, bounds,
     measures::{
@@ -76,7 +76,12 @@ fn hold(mapping: &Mapping) {
             }
             let Some(Type::Id(result)) = read.result else { panic!("no result") };
             let TypeDefKind::Result(result) = &resolve.types[result].kind else { panic!("no result") };
-            assert_eq!(shape(&resolve, &result.err.unwrap()), "record tool-error");
+            let error = result.err.unwrap();
+            assert_eq!(shape(&resolve, &error), "record tool-error");
+            let Type::Id(error) = error else { panic!("a type with a name") };
+            assert_eq!(resolve.types[error].name.as_deref(), Some(function.error.as_str()));
+            let marked = function.error.strip_prefix(&format!("{}-", function.name)).unwrap();
+            assert_eq!(marked, mark(&function.path), "{function:?}");
             match (&function.result, &result.ok) {
                 (Payload::Fixed(_), None) => {}
                 (Payload::Form(form), Some(kind)) => agree(mapping, &resolve, form, kind),
@@ -237,7 +242,8 @@ fn whatever_fuzzing_makes_has_a_valid_package() {
     for file in 0..ODD_TOOLS / 500 {
         let tools = (0..500).map(|number| odd::tool(number, &mut numbers)).collect();
         let mappings = mappings(&catalog(&[(format!("odd{file}"), tools)]));
-        assert_eq!(mappings[0].functions().len(), 500);
+        let left_out = 500 - mappings[0].functions().len();
+        assert!((1..50).contains(&left_out), "some have names with a line break: {left_out}");
         hold(&mappings[0]);
     }
 }
@@ -289,8 +295,8 @@ fn schemas_become_types_as_the_table_says() {
             "variant t-to { text(string), integer(s64), }",
             "variant t-parent { page-id(t-parent-page-id), workspace, }",
             "record t-parent-page-id { page-id: string, }",
-            "t: func(args: t-args) -> result<json, tool-error>;",
-            "t: async func(args: t-args) -> result<json, tool-error>;",
+            "t: func(args: t-args) -> result<json, t-t",
+            "t: async func(args: t-args) -> result<json, t-t",
         ],
     );
     assert!(text.contains("/// One of '+1', '-1'\n"), "{text}");
@@ -314,12 +320,12 @@ fn what_wit_has_no_type_for_crosses_as_json_and_the_rest_is_typed() {
     says(
         &text(&mapping),
         &[
-            "none: func() -> result<json, tool-error>;",
-            "closed: func() -> result<json, tool-error>;",
-            "open: func(args: json) -> result<json, tool-error>;",
+            "none: func() -> result<json, none-t",
+            "closed: func() -> result<json, closed-t",
+            "open: func(args: json) -> result<json, open-t",
             "record tree-args { value: option<string>, children: option<list<json>>, }",
-            "mixed: func(args: json) -> result<_, tool-error>;",
-            "declared: func() -> result<declared-result, tool-error>;",
+            "mixed: func(args: json) -> result<_, mixed-t",
+            "declared: func() -> result<declared-result, declared-t",
         ],
     );
 }
@@ -338,13 +344,13 @@ fn no_name_is_lost_and_none_is_given_twice() {
     assert_eq!(
         names,
         [
-            ("json", "json-n2"),
-            ("tool-error", "tool-error-n2"),
+            ("json", "json-h36a1a243"),
+            ("tool-error", "tool-error-h945b0708"),
             ("func", "func"),
-            ("fooBar", "foo-bar"),
-            ("foo_bar", "foo-bar-n2"),
-            ("日本", "unnamed-n2"),
-            ("*/", "unnamed"),
+            ("fooBar", "foo-bar-h24a1fa08"),
+            ("foo_bar", "foo-bar-h01efffdd"),
+            ("日本", "unnamed-h9f26ee51"),
+            ("*/", "unnamed-h22de6956"),
             ("a-args", "a-args"),
             ("a", "a"),
         ]
@@ -353,6 +359,18 @@ fn no_name_is_lost_and_none_is_given_twice() {
         &text(&mapping),
         &["a: func(args: a-args-n2)", "record a-args-n2 { x-y: option<string>, x-y-n2: option<string>, }"],
     );
+}
+
+#[test]
+fn a_tool_that_no_run_could_find_has_no_function() {
+    let names = ["$exclusive", "a", "$release", "a\nb", "a\rb", "b"];
+    let mapping = mapping(names.iter().map(|name| json!({ "name": name })).collect());
+    hold(&mapping);
+    let found: Vec<&str> = mapping.functions().iter().map(|function| function.path.tool()).collect();
+    assert_eq!(found, ["a", "a\rb", "b"]);
+    for (at, function) in mapping.functions().iter().enumerate() {
+        assert_eq!(mapping.position(&mark(&function.path)), Some(at));
+    }
 }
 
 #[test]
@@ -367,7 +385,10 @@ fn a_narrowed_package_has_the_names_of_the_whole_one() {
     let imported: Vec<String> = world.imports.keys().map(|key| resolve.name_world_key(key)).collect();
     assert!(imported.contains(&"belljar:mcp-github/tools@0.1.0".to_owned()), "{imported:?}");
     let text = package.text();
-    says(&text, &["create-issue: func(args: create-issue-args) -> result<json, tool-error>;", "list-issues: func("]);
+    let mark = mark(&ToolPath::new("github", "create_issue"));
+    let error = format!("type create-issue-{mark} = tool-error;");
+    let function = format!("create-issue: func(args: create-issue-args) -> result<json, create-issue-{mark}>;");
+    says(&text, &[error.as_str(), function.as_str(), "list-issues: func("]);
     assert!(!text.contains("merge-pull-request"), "{text}");
     let whole = self::text(mapping);
     let record = |text: &str| {
@@ -375,6 +396,69 @@ fn a_narrowed_package_has_the_names_of_the_whole_one() {
         record.lines().map(str::trim).collect::<Vec<_>>().join("\n")
     };
     assert_eq!(record(&text), record(&whole));
+}
+
+#[test]
+fn a_mark_finds_its_tool_whatever_takes_its_name() {
+    let alone = mapping(json!([{ "name": "foo_bar" }]));
+    let marks = |mapping: &Mapping| mapping.functions().iter().map(|function| mark(&function.path)).collect::<Vec<_>>();
+    let built = marks(&alone).remove(0);
+    assert_eq!((alone.functions()[0].name.as_str(), alone.position(&built)), ("foo-bar", Some(0)));
+    let taken = mapping(json!([{ "name": "foo-bar" }, { "name": "foo_bar" }]));
+    assert_eq!(taken.function("foo-bar").unwrap().path.tool(), "foo-bar");
+    assert_eq!(taken.position(&built), Some(1));
+    assert_eq!(mapping(json!([{ "name": "fooBar" }])).position(&built), None);
+    // A tool whose name is another's error takes neither that name nor the mark.
+    let error = format!("foo-bar-{built}");
+    let posing = mapping(json!([{ "name": "foo_bar" }, { "name": error }]));
+    let (Some(0), [first, second]) = (posing.position(&built), posing.functions()) else { panic!("{posing:?}") };
+    assert!(first.error == error && second.name != error, "{posing:?}");
+    read(&Package::new(&[Selection::all(&posing)], Worlds::Imports));
+}
+
+#[test]
+fn the_names_of_errors_alone_end_in_a_mark() {
+    let digits = "0123456789abcdef0123";
+    let posing = format!("create_issue_t{digits}");
+    let real = format!("create-issue-{}", mark(&ToolPath::new("s", "create_issue")));
+    let object = json!({ "type": "object", "properties": { format!("t{digits}"): { "type": "object", "properties": { "a": { "type": "string" } } } } });
+    let mapping = mapping(json!([
+        { "name": "create_issue", "inputSchema": object }, { "name": posing }, { "name": real },
+        // A type of its own would be called as the error of `a-b`.
+        { "name": "a-b" }, { "name": "a", "inputSchema": { "properties": { format!("b-t{digits}"): { "enum": ["x", "y"] } } } },
+    ]));
+    hold(&mapping);
+    let looks = |name: &str| super::names::ends_in_mark(name);
+    assert!(looks(&posing.replace('_', "-")) && looks(&real));
+    let functions = mapping.functions();
+    assert!(functions.iter().all(|function| !looks(&function.name) && looks(&function.error)), "{functions:?}");
+    assert_eq!(functions[0].name, "create-issue");
+    for at in [1, 2] {
+        assert_eq!(functions[at].name, super::names::own(functions[at].path.tool()));
+    }
+    let types: Vec<&str> = mapping.definitions().iter().map(|definition| definition.name.as_str()).collect();
+    let renamed = |name: String| types.contains(&name.as_str());
+    assert!(renamed(format!("create-issue-t{digits}-type")) && renamed(format!("a-b-t{digits}-type")), "{types:?}");
+    assert!(types.iter().all(|name| !looks(name)), "{types:?}");
+}
+
+#[test]
+fn the_package_that_finds_any_tool_is_valid_alone_and_beside_servers() {
+    let (resolve, id) = read(&Package::with_any_tool(&[], Worlds::Imports));
+    assert_eq!(resolve.packages[id].name.to_string(), format!("belljar:sandbox@{}", super::any::SANDBOX_VERSION));
+    for (name, is_async) in [("tools", false), ("tools-async", true)] {
+        let functions = &resolve.interfaces[resolve.packages[id].interfaces[name]].functions;
+        let is_async_of: Vec<(&str, bool)> =
+            functions.iter().map(|(name, function)| (name.as_str(), function.kind.is_async())).collect();
+        assert_eq!(is_async_of, [(AnyTool::CALL, is_async), (AnyTool::FIND, false)]);
+    }
+    let mapping = mapping(json!([{ "name": "a" }]));
+    let (resolve, id) = read(&Package::with_any_tool(&[Selection::all(&mapping)], Worlds::Guest));
+    let world = &resolve.worlds[resolve.packages[id].worlds["guest-async"]];
+    let imported: Vec<String> = world.imports.keys().map(|key| resolve.name_world_key(key)).collect();
+    for import in ["belljar:mcp-s/tools-async@0.1.0", "belljar:sandbox/tools-async@0.2.0"] {
+        assert!(imported.iter().any(|imported| imported == import), "{imported:?}");
+    }
 }
 
 #[test]
@@ -392,7 +476,7 @@ fn a_mapping_does_not_depend_on_the_order_of_a_list() {
 #[test]
 fn no_comment_ends_early_in_wit_or_in_the_languages_that_it_is_copied_to() {
     let evil = "\"\"\"\nimport os; os.abort()\n\"\"\" */ } interface x {} /* \\\n\u{202e}\u{149}\u{0} \\";
-    let tools = json!([{ "name": evil, "description": evil, "title": evil, "inputSchema": {
+    let tools = json!([{ "name": evil.replace('\n', " "), "description": evil, "title": evil, "inputSchema": {
         "description": evil, "properties": { evil: { "type": "string", "description": evil, "pattern": evil, "default": evil } } } }]);
     let mapping = mapping(tools);
     hold(&mapping);

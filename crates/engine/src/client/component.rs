@@ -4,11 +4,14 @@
 //! it. It is never trusted: what it says of imports decides only which tools the run is granted,
 //! and each call is held against that here, as the calls of scripts are.
 
-use std::{sync::Arc, time::Duration};
+use std::{os::unix::process::ExitStatusExt as _, sync::Arc, time::Duration};
 
 use belljar_foreign::{Imports, MAX_COMPONENT_BYTES, Refusal};
-use belljar_model::{ErrorKind, Limits, Outcome, RunError};
-use belljar_sandbox::{RunRequest, SandboxOptions, apart::Keeper};
+use belljar_model::{ByteSize, ErrorKind, Limits, Outcome, RunError};
+use belljar_sandbox::{
+    Recording, ReplayError, RunRequest, SandboxOptions,
+    apart::{self, Keeper},
+};
 use belljar_worker::{MemoryGroup, StartError, WorkerProcess, WorkerProgram};
 use tokio::{
     net::unix::pipe::{Receiver, Sender},
@@ -23,12 +26,27 @@ use super::{
     lost::Lost,
     serve,
 };
-use crate::protocol::to_worker;
+use crate::{
+    memory,
+    protocol::to_worker::{self, Replay},
+};
 
-/// How long a component may be read and validated.
-const READ: Duration = Duration::from_secs(20);
-/// How long it may be compiled: one of CPython takes some twenty seconds on two busy cores.
-const COMPILE: Duration = Duration::from_secs(120);
+/// A step of a process before it runs anything, and how long it may take.
+struct Step {
+    done: &'static str,
+    doing: &'static str,
+    limit: Duration,
+}
+
+/// A component is read and validated.
+const READ: Step = Step { done: "read", doing: "reading", limit: Duration::from_secs(20) };
+/// It is compiled: one of CPython takes some twenty seconds on two busy cores.
+const COMPILE: Step = Step { done: "compiled", doing: "compiling", limit: Duration::from_secs(120) };
+
+/// The signals by which a process ends that takes more memory than it may: its own, where the
+/// system maps no more, and that of the system, where it is in a memory cgroup.
+const ABORTED: i32 = 6;
+const KILLED: i32 = 9;
 
 /// A process that has read a component, and has run nothing of it. Dropping it ends the process.
 pub struct ComponentProcess {
@@ -37,6 +55,7 @@ pub struct ComponentProcess {
     from: Receiver,
     tasks: JoinSet<()>,
     group: Option<MemoryGroup>,
+    options: SandboxOptions,
     imports: Imports,
 }
 
@@ -81,7 +100,7 @@ impl ComponentProcess {
             return Err(ComponentError::Refused(refusal.error()));
         }
         let broken = |error: std::io::Error| ComponentError::SetUp(error.to_string());
-        let (process, pipes) = WorkerProcess::start(program).await?;
+        let (mut process, pipes) = WorkerProcess::start(program).await?;
         let to = pipes.stdin.into_owned_fd().and_then(Sender::from_owned_fd).map_err(broken)?;
         let mut from = pipes.stdout.into_owned_fd().and_then(Receiver::from_owned_fd).map_err(broken)?;
         let mut tasks = JoinSet::new();
@@ -91,9 +110,11 @@ impl ComponentProcess {
         let connection = Connection::new(to, &options);
         let mut first = to_worker::hello(&options);
         first.extend(to_worker::component(file));
-        let greeted = timeout(READ, connection.greet(first, &mut from)).await;
-        match said(greeted, "was not read", READ)? {
-            Greeting::Imports(imports) => Ok(Self { process, connection, from, tasks, group, imports: *imports }),
+        let greeted = timeout(READ.limit, connection.greet(first, &mut from)).await;
+        match said(greeted, &READ, &mut process, &options).await? {
+            Greeting::Imports(imports) => {
+                Ok(Self { process, connection, from, tasks, group, options, imports: *imports })
+            }
             Greeting::Failed(reason) => Err(failed(&reason)),
             Greeting::Ready => Err(ComponentError::SetUp("it was ready before it had read the component".to_owned())),
         }
@@ -110,29 +131,56 @@ impl ComponentProcess {
     /// # Cancellation
     /// Dropping the future ends the process, and aborts its calls.
     pub async fn run(self, request: RunRequest<'_>) -> Outcome {
-        let Self { process, connection, mut from, tasks, group, .. } = self;
         let RunRequest { program, limits, tools, mut cancelled } = request;
         let compiled = tokio::select! {
-            greeted = timeout(COMPILE, connection.greet(to_worker::compile(), &mut from)) => greeted,
+            compiled = self.compiled() => compiled,
             () = &mut cancelled => {
                 return Outcome::refused(RunError::new(ErrorKind::Cancelled, "the run was cancelled"));
             }
         };
-        match said(compiled, "was not compiled", COMPILE) {
-            Ok(Greeting::Ready) => {}
-            Ok(Greeting::Failed(reason)) => return Outcome::refused(failed(&reason).error()),
-            Ok(Greeting::Imports(_)) => {
-                return Outcome::refused(ComponentError::SetUp("it speaks twice of its imports".to_owned()).error());
-            }
+        let (connection, serving) = match compiled {
+            Ok(compiled) => compiled,
             Err(error) => return Outcome::refused(error.error()),
-        }
-        let serving = Ended(serve(process, connection.clone(), from, tasks, group));
+        };
         let keeper = Keeper::new(limits.max_held, None);
         let outcome = connection.run(&program, &limits, tools, keeper, limits.timeout, cancelled).await;
         drop(serving);
         outcome.unwrap_or_else(|| {
             Outcome::refused(ComponentError::SetUp("it ended before the run could begin".to_owned()).error())
         })
+    }
+
+    /// Has the component compiled, and repeats a recorded run of it. The process is not trusted
+    /// about the result: its outcome is compared with the recording here.
+    ///
+    /// # Errors
+    /// [`ReplayError`]: the first difference, or why nothing was replayed.
+    ///
+    /// # Cancellation
+    /// Dropping the future ends the process.
+    pub async fn replay(self, recording: &Recording, ceiling: &Limits) -> Result<Outcome, ReplayError> {
+        let limits = apart::replay_limits(recording, ceiling)?;
+        let (connection, serving) = self.compiled().await.map_err(|error| ReplayError::Run(error.error()))?;
+        let replay = Replay { source: None, ceiling: ceiling.clone(), recording: recording.bytes() };
+        let replayed = connection.replay(&replay, recording, &limits, ceiling.timeout).await;
+        drop(serving);
+        replayed.unwrap_or_else(|| {
+            let lost = ComponentError::SetUp("it ended before the replay could begin".to_owned());
+            Err(ReplayError::Run(lost.error()))
+        })
+    }
+
+    /// The connection to the process, when it has compiled the component.
+    async fn compiled(self) -> Result<(Arc<Connection>, Ended), ComponentError> {
+        let Self { mut process, connection, mut from, tasks, group, options, .. } = self;
+        let compiled = timeout(COMPILE.limit, connection.greet(to_worker::compile(), &mut from)).await;
+        match said(compiled, &COMPILE, &mut process, &options).await? {
+            Greeting::Ready => {}
+            Greeting::Failed(reason) => return Err(failed(&reason)),
+            Greeting::Imports(_) => return Err(ComponentError::SetUp("it speaks twice of its imports".to_owned())),
+        }
+        let serving = Ended(serve(process, connection.clone(), from, tasks, group));
+        Ok((connection, serving))
     }
 }
 
@@ -145,20 +193,32 @@ impl Drop for Ended {
     }
 }
 
-fn said(
+/// What a process says after a step with a component, or why it says nothing.
+async fn said(
     greeted: Result<Result<Greeting, Lost>, tokio::time::error::Elapsed>,
-    what: &str,
-    limit: Duration,
+    step: &Step,
+    process: &mut WorkerProcess,
+    options: &SandboxOptions,
 ) -> Result<Greeting, ComponentError> {
+    let refused =
+        |text| ComponentError::Refused(RunError::new(ErrorKind::Usage, text).with_hint("build it with less in it"));
     match greeted {
         Ok(Ok(greeting)) => Ok(greeting),
-        // The system ends a process that takes more memory than it may.
-        Ok(Err(lost)) => Err(ComponentError::SetUp(lost.to_string())),
-        Err(_) => {
-            let text = format!("the component {what} within {} s", limit.as_secs());
-            let error = RunError::new(ErrorKind::Usage, text).with_hint("build it with less in it");
-            Err(ComponentError::Refused(error))
+        Ok(Err(lost @ Lost::Ended(_))) => {
+            let status = process.ended().await.0;
+            let most = match status.and_then(|status| status.signal()) {
+                Some(ABORTED) => memory::most_mapped_by_component(options),
+                Some(KILLED) => memory::most_taken(options),
+                _ => {
+                    let how = status.map(|status| format!(" ({status})")).unwrap_or_default();
+                    return Err(ComponentError::SetUp(format!("{lost}{how}")));
+                }
+            };
+            let (doing, most) = (step.doing, ByteSize(most).display().iec());
+            Err(refused(format!("{doing} the component took more memory than it may: {most}")))
         }
+        Ok(Err(lost)) => Err(ComponentError::SetUp(lost.to_string())),
+        Err(_) => Err(refused(format!("the component was not {} within {} s", step.done, step.limit.as_secs()))),
     }
 }
 
@@ -173,4 +233,30 @@ fn failed(reason: &str) -> ComponentError {
 /// The options of an engine for one run with these limits.
 fn options(limits: &Limits) -> SandboxOptions {
     SandboxOptions { max_live: 1, max_queued: 0, live_memory: limits.memory, ..SandboxOptions::default() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is said of a component whose process ends in this way before it has read it.
+    async fn refused(way: &str) -> RunError {
+        let program = WorkerProgram { program: "/bin/sh".into(), arguments: vec!["-c".into(), way.into()] };
+        let started = ComponentProcess::start(&program, b"(component)", &Limits::default()).await;
+        started.map(|_| ()).expect_err("it has ended").error()
+    }
+
+    #[tokio::test]
+    async fn too_much_memory_is_the_components_fault_and_any_other_end_of_its_process_is_not() {
+        for signal in ["ABRT", "KILL"] {
+            let error = refused(&format!("kill -{signal} $$")).await;
+            assert_eq!(error.kind, ErrorKind::Usage, "{signal}: {error:?}");
+            assert!(error.message.starts_with("reading the component took more memory than it may: "), "{error:?}");
+        }
+        for (way, says) in [("exit 3", "exit status: 3"), ("kill -SEGV $$", "SIGSEGV")] {
+            let error = refused(way).await;
+            assert_eq!(error.kind, ErrorKind::Internal, "{way}: {error:?}");
+            assert!(error.message.contains(says), "{error:?}");
+        }
+    }
 }

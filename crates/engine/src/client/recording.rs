@@ -56,6 +56,9 @@ impl Known<'_> {
         if start.surroundings != self.program.surroundings(self.functions) {
             return Err(Foreign("what stood around the script"));
         }
+        if self.program.component.is_some_and(|component| component != start.engine.component) {
+            return Err(Foreign("another component"));
+        }
         let calls: BTreeMap<u64, &CallRecord> = self.calls.iter().map(|(number, call)| (*number, call)).collect();
         let kept = |number: &u64| calls.get(number).map(|call| kept_of(call));
         let mut writer = Writer::new(start, max);

@@ -20,7 +20,10 @@ use belljar_sandbox::{
     AnswerStyle, Directory, GrantedTool, PlannedCalls, Tools,
     apart::{self, Answer, Keeper},
 };
-use futures::FutureExt as _;
+use futures::{
+    FutureExt as _,
+    future::{AbortHandle, Abortable},
+};
 use parking_lot::Mutex;
 use tokio::{sync::oneshot, task::JoinSet};
 
@@ -103,6 +106,8 @@ struct OpenCall {
     is_answered: bool,
     /// Bytes of its arguments.
     held: u64,
+    /// Ends it before it is answered.
+    abort: AbortHandle,
 }
 
 impl Run {
@@ -169,7 +174,11 @@ impl Run {
                 self.state.lock().recorded = Some(recorded);
                 Ok(())
             }
-            from_worker::FORGET => self.forget_answer(from_worker::parse_forget(body)?),
+            from_worker::FORGET => self.forget_answer(from_worker::parse_number(body)?),
+            from_worker::GIVE_UP => {
+                self.give_up_call(from_worker::parse_number(body)?);
+                Ok(())
+            }
             _ => self.begin_question(from_worker::parse_question(kind, body)?),
         }
     }
@@ -227,6 +236,7 @@ impl Run {
     fn begin_call(self: &Arc<Self>, body: &[u8]) -> Result<(), Violation> {
         let call = from_worker::parse_call(body, &self.terms.limits)?;
         let number = call.number;
+        let (abort, registration) = AbortHandle::new_pair();
         let tool = {
             let mut state = self.state.lock();
             if state.ending.is_none() {
@@ -253,16 +263,18 @@ impl Run {
             let tool = directory.and_then(|directory| directory.tool(call.entry as usize));
             let tool = tool.cloned().ok_or(Violation::Tool)?;
             state.held += held;
-            let open = OpenCall { tool: tool.clone(), begun: Instant::now(), is_answered: false, held };
-            state.open.insert(number, open);
-            self.resting.open();
+            let (begun, abort) = (Instant::now(), abort.clone());
+            state.open.insert(number, OpenCall { tool: tool.clone(), begun, is_answered: false, held, abort });
+            self.resting.open(number);
             tool
         };
         let answers = self.terms.namespaces.get(call.namespace as usize).copied().unwrap_or_default();
         self.terms.keeper.hold_arguments(call.arguments.len() as u64);
         let (outbox, of_run, resting) = (self.outbox.clone(), self.number, self.resting.clone());
         let parked = move |is_parked| {
-            resting.park(is_parked);
+            if resting.park(number, is_parked).is_given_up() {
+                abort.abort();
+            }
             outbox.send(to_worker::parked(of_run, number, is_parked));
         };
         if call.arguments.len() > AT_ONCE_BYTES {
@@ -279,21 +291,40 @@ impl Run {
                     parked,
                 );
                 drop(announced);
-                run.deliver(number, called.await);
+                if let Ok(end) = Abortable::new(called, registration).await {
+                    run.deliver(number, end);
+                }
             });
             return Ok(());
         }
         // Many tools can answer at once, or only need to send a request.
         let Terms { tools, limits, keeper, .. } = &self.terms;
-        let mut called = apart::call(tools.clone(), number, (tool, answers), call.arguments, limits, keeper, parked);
-        match called.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
-            Poll::Ready(end) => self.deliver(number, end),
+        let called = apart::call(tools.clone(), number, (tool, answers), call.arguments, limits, keeper, parked);
+        let mut called = Abortable::new(called, registration);
+        match called.poll_unpin(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(Ok(end)) => self.deliver(number, end),
+            // It was given up.
+            Poll::Ready(Err(_)) => {}
             Poll::Pending => {
                 let run = self.clone();
-                self.spawn(async move { run.deliver(number, called.await) });
+                self.spawn(async move {
+                    if let Ok(end) = called.await {
+                        run.deliver(number, end);
+                    }
+                });
             }
         }
         Ok(())
+    }
+
+    /// The run goes on without the answer of a call. A person need not decide about it any more;
+    /// what was sent to a server goes on, and counts until it is answered.
+    fn give_up_call(&self, number: u64) {
+        if self.resting.give_up(number)
+            && let Some(call) = self.state.lock().open.get(&number)
+        {
+            call.abort.abort();
+        }
     }
 
     fn begin_question(self: &Arc<Self>, question: Question) -> Result<(), Violation> {

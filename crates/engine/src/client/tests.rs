@@ -2,6 +2,7 @@
 
 mod answers;
 mod bounds;
+mod given_up;
 mod replays;
 mod steps;
 

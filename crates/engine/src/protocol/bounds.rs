@@ -5,9 +5,9 @@ use belljar_model::{ByteSize, Limits, RunStep};
 
 use super::{
     from_worker::{
-        ARTIFACTS, CALL, CUT, DESCRIBE, DIRECTORY, FIXED, FORGET, GONE, KEEP, LIST, LOG_HEADER, MAX_ARTIFACTS_QUESTION,
-        MAX_ERROR_TEXT, MAX_ORDER, MAX_QUESTION, MAX_USAGE, ORDER_ENTRY, OUTCOME, PLAN, RECORDING, REPLAYED, ROUTE,
-        SEARCH, STEP, TAKE,
+        ARTIFACTS, CALL, CUT, DESCRIBE, DIRECTORY, FIXED, FORGET, GIVE_UP, GONE, KEEP, LIST, LOG_HEADER,
+        MAX_ARTIFACTS_QUESTION, MAX_ERROR_TEXT, MAX_ORDER, MAX_QUESTION, MAX_USAGE, ORDER_ENTRY, OUTCOME, PLAN,
+        RECORDING, REPLAYED, ROUTE, SEARCH, STEP, TAKE,
     },
     replayed,
 };
@@ -18,7 +18,7 @@ pub(crate) fn bound(kind: u8, limits: &Limits, max_recording: Option<ByteSize>) 
     Some(match kind {
         REPLAYED => replayed::MAX_BODY,
         RECORDING => max_recording?.as_u64().saturating_add(FIXED),
-        DIRECTORY | TAKE | FORGET => FIXED,
+        DIRECTORY | TAKE | FORGET | GIVE_UP => FIXED,
         STEP => RunStep::MAX_TEXT as u64 + FIXED,
         LIST | SEARCH | DESCRIBE | ROUTE | PLAN => MAX_QUESTION + FIXED,
         // It comes out of the script's memory.

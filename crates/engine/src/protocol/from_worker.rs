@@ -49,6 +49,8 @@ pub(crate) const KEEP: u8 = 18;
 
 /// What a component imports and exports.
 pub(crate) const IMPORTS: u8 = 19;
+/// The run goes on without the answer of a call, which may not be there yet.
+pub(crate) const GIVE_UP: u8 = 20;
 
 /// Bytes of a component's imports, as JSON: ten thousand functions with long names.
 pub(crate) const MAX_IMPORTS: u64 = 4 * 1024 * 1024;
@@ -204,7 +206,12 @@ pub(crate) fn forget(run: u64, number: u64) -> Vec<u8> {
     Writer::frame(FORGET, run, 8).u64(number).finish_frame()
 }
 
-pub(crate) fn parse_forget(body: &[u8]) -> Result<u64, Malformed> {
+pub(crate) fn give_up(run: u64, number: u64) -> Vec<u8> {
+    Writer::frame(GIVE_UP, run, 8).u64(number).finish_frame()
+}
+
+/// The number of the call of a [`FORGET`] or a [`GIVE_UP`].
+pub(crate) fn parse_number(body: &[u8]) -> Result<u64, Malformed> {
     let mut reader = Reader::new(body);
     let number = reader.u64()?;
     reader.end()?;
@@ -497,7 +504,8 @@ mod tests {
         assert_eq!(arrived, Call { number: 9, namespace: 2, entry: 3, admitted: 4, arguments: "{}".into() });
         let asked = Take { number: 7, admitted: 8 };
         assert_eq!(parse_take(body(&take(1, asked))), Ok(asked));
-        assert_eq!(parse_forget(body(&forget(1, 7))), Ok(7));
+        assert_eq!(parse_number(body(&forget(1, 7))), Ok(7));
+        assert_eq!(parse_number(body(&give_up(1, 7))), Ok(7));
         for sent in [
             RunStep::Queued,
             RunStep::Admitted,
@@ -509,7 +517,7 @@ mod tests {
             assert!((body(&frame).len() as u64) < bound(STEP, &Limits::default(), None).expect("a kind of a run"));
             assert_eq!(parse_step(body(&frame)), Ok(sent));
         }
-        assert_eq!(step(1, &RunStep::Sent { call: 1 }), None);
+        assert_eq!(step(1, &RunStep::Sent { call: 1, arguments: None }), None);
         let long = RunStep::Log { level: LogLevel::Log, text: "x".repeat(RunStep::MAX_TEXT + 1) };
         assert_eq!(parse_step(body(&step(1, &long).expect("a step"))), Err(Malformed::Limit));
         let small = Limits { max_arguments: belljar_model::ByteSize(1), ..Limits::default() };

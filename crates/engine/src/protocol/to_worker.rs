@@ -167,6 +167,7 @@ pub(crate) fn parse_run(body: &[u8]) -> Result<Begin, Malformed> {
         rest_after: None,
         only_plan,
         only_signature,
+        component: None,
     };
     Ok(Begin { program, limits, namespaces, functions, is_watched })
 }

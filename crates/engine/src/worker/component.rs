@@ -17,7 +17,11 @@ use belljar_worker::{Bounds, Role};
 use futures::future::BoxFuture;
 use tokio::io::BufReader;
 
-use super::{hello, jar::Jar, pipes, runs};
+use super::{
+    hello,
+    jar::{self, Jar, Replay},
+    pipes, runs,
+};
 use crate::{
     memory,
     protocol::{
@@ -152,7 +156,13 @@ impl Ready {
             Ok(linked) => linked,
             Err(refusal) => return Outcome::refused(refusal.error()),
         };
-        let run = self.components.run(&linked).limits(&limits).tools(tools).cancel_on(cancelled);
+        let mut run = self.components.run(&linked).limits(&limits).tools(tools).cancel_on(cancelled);
+        if let Some(max) = program.max_recording {
+            run = run.recording(max).ordered(program.source);
+        }
+        if let Some(seed) = program.seed {
+            run = run.seed(seed);
+        }
         match input {
             Some(input) => run.input(input).await,
             None => run.await,
@@ -167,8 +177,10 @@ impl Runner for Ready {
 }
 
 impl Jar for Ready {
-    fn replay<'a>(&'a self, _: &'a [u8]) -> BoxFuture<'a, Result<Outcome, ReplayError>> {
-        let error = RunError::new(ErrorKind::Internal, "the run of a component is not repeated");
-        Box::pin(std::future::ready(Err(ReplayError::Run(error))))
+    fn replay<'a>(&'a self, body: &'a [u8]) -> BoxFuture<'a, Result<Outcome, ReplayError>> {
+        Box::pin(async move {
+            let Replay { ceiling, recording, .. } = jar::parsed(body)?;
+            self.components.replay(&self.component, &recording, &ceiling).await
+        })
     }
 }

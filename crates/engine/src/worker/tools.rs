@@ -212,6 +212,17 @@ impl Tools for FarTools {
         }
     }
 
+    fn given_up(&self, number: u64) {
+        let mut waiting = self.link.waiting.lock();
+        // The gateway is not told if it has answered.
+        let unanswered = waiting.unanswered.remove(&number);
+        if unanswered.is_some() && !waiting.has_ended {
+            self.link.outbox.send(from_worker::give_up(self.link.run, number));
+        }
+        drop(waiting);
+        drop(unanswered);
+    }
+
     fn is_watched(&self) -> bool {
         self.link.is_watched.load(Relaxed)
     }

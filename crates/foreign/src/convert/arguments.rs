@@ -17,13 +17,7 @@ pub(crate) fn json_of(
 ) -> Result<Value, Misfit> {
     steps.take()?;
     Ok(match (form, value) {
-        (Form::Json, Val::String(text)) => {
-            steps.copy(text)?;
-            let text = JsonText::parse(text.clone(), &JsonBounds::with_bytes(max_bytes));
-            let text =
-                text.map_err(|fault| Misfit::new(format!("the text is not JSON that can be passed: {fault}")))?;
-            text.to_value().map_err(|fault| Misfit::new(fault.to_string()))?
-        }
+        (Form::Json, Val::String(text)) => json_of_text(text, max_bytes, steps)?,
         (Form::Bool, Val::Bool(value)) => Value::Bool(*value),
         (Form::Integer, Val::S64(value)) => Value::from(*value),
         (Form::Number, Val::Float64(value)) => number(*value)?,
@@ -75,6 +69,14 @@ pub(crate) fn json_of(
         }
         _ => return Err(other()),
     })
+}
+
+/// The JSON that a text is.
+pub(crate) fn json_of_text(text: &str, max_bytes: usize, steps: &mut Steps) -> Result<Value, Misfit> {
+    steps.copy(text)?;
+    let text = JsonText::parse(text.to_owned(), &JsonBounds::with_bytes(max_bytes));
+    let text = text.map_err(|fault| Misfit::new(format!("the text is not JSON that can be passed: {fault}")))?;
+    text.to_value().map_err(|fault| Misfit::new(fault.to_string()))
 }
 
 fn object(

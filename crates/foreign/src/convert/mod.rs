@@ -11,8 +11,8 @@ mod result;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use arguments::json_of;
-pub(crate) use result::val_of;
+pub(crate) use arguments::{json_of, json_of_text};
+pub(crate) use result::{text_of, val_of};
 
 /// Steps that the conversion of one value may take. A value of a million members needs as many, and
 /// each member that is not there takes one, too; types of a server that ask for more are not worth

@@ -17,11 +17,7 @@ pub(crate) fn val_of(
 ) -> Result<Val, Misfit> {
     steps.take()?;
     Ok(match (form, ty, json) {
-        (Form::Json, Type::String, json) => {
-            let text = json.to_string();
-            steps.copy(&text)?;
-            Val::String(text)
-        }
+        (Form::Json, Type::String, json) => text_of(json, steps)?,
         (Form::Bool, Type::Bool, Value::Bool(value)) => Val::Bool(*value),
         (Form::Integer, Type::S64, Value::Number(value)) => {
             let whole = value.as_i64().or_else(|| whole(value.as_f64()?));
@@ -76,6 +72,13 @@ pub(crate) fn val_of(
         (Form::Tuple(_), Type::Tuple(_), _) => return Err(unlike("an array of the declared length", json)),
         _ => return Err(other()),
     })
+}
+
+/// The text of a JSON value.
+pub(crate) fn text_of(json: &Value, steps: &mut Steps) -> Result<Val, Misfit> {
+    let text = json.to_string();
+    steps.copy(&text)?;
+    Ok(Val::String(text))
 }
 
 fn pairs(

@@ -135,7 +135,7 @@ impl Run {
             let mut state = self.state.lock();
             let call = state.open.remove(&number)?;
             state.held = state.held.saturating_sub(call.held);
-            self.resting.close();
+            self.resting.close(number);
             call
         };
         self.terms.keeper.release_arguments(call.held);

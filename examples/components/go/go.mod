@@ -1,0 +1,3 @@
+module copy_urgent
+
+go 1.24

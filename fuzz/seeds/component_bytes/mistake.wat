@@ -1,0 +1,1 @@
+(component (export "run" (func 0
