@@ -6,7 +6,9 @@
 
 use std::{fmt, str::FromStr};
 
-use belljar_model::{ByteSize, Effect, LedgerLevel, LimitsPatch, Media, Recorded, RunId, ServerFigures, ToolPath};
+use belljar_model::{
+    ByteSize, Effect, LedgerLevel, LimitsPatch, Media, Recorded, RequestTrace, RunId, ServerFigures, ToolPath,
+};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::DeserializeOwned};
 use serde_json::{Map, Value, value::RawValue};
 
@@ -59,6 +61,9 @@ pub struct Execute {
     /// [`MAX_WORKSPACE_BYTES`]. Without one, it is that of nobody in particular.
     #[serde(default)]
     pub workspace: Option<String>,
+    /// The request of a client that the run is for, for a trace.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request: Option<RequestTrace>,
 }
 
 /// Bytes of the name of a workspace. A path has at most so many.
@@ -184,6 +189,9 @@ pub struct Search {
     pub limit: Option<usize>,
     /// The most tokens of the answer.
     pub budget: Option<usize>,
+    /// The request of a client that the search is for, for a trace.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request: Option<RequestTrace>,
 }
 
 impl Method for Search {
@@ -286,6 +294,33 @@ impl Method for AskMetrics {
 pub struct Metrics {
     /// In Prometheus' text format.
     pub text: String,
+}
+
+/// Asks what the daemon's runs do at this moment. It remembers what they do from the first time on.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AskLive {
+    /// A run whose calls are asked for.
+    #[serde(default)]
+    pub run: Option<RunId>,
+}
+
+impl Method for AskLive {
+    const NAME: &'static str = "live";
+    type Answer = Live;
+}
+
+/// What runs do.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Live {
+    /// Live runs and the last ones that ended, the latest first, without their calls.
+    pub runs: Box<RawValue>,
+    /// The run that was asked for, if it is among them, with its calls.
+    pub run: Option<Box<RawValue>>,
+    /// The children.
+    pub children: Box<RawValue>,
+    /// How many questions wait for the owner, if that is known.
+    pub waiting: Option<u64>,
 }
 
 /// Asks for a way to open the page. The daemon serves it from then on.

@@ -14,7 +14,7 @@ use belljar_engine::Engine;
 use belljar_ledger::{Asker, Digest, Holder, LedgerError};
 use belljar_model::{
     ByteSize, CallRecord, Effect, ErrorKind, JsonText, LedgerLevel, Limits, LimitsPatch, MissingTool, Outcome,
-    Recorded, RunError, RunId, ToolPath, text_exceeds,
+    Recorded, RequestTrace, RunError, RunId, ToolPath, text_exceeds,
 };
 use belljar_recording::Remarks;
 use belljar_sandbox::{Program, Recording, ReplayError, Tools};
@@ -30,6 +30,7 @@ use crate::{
     grant::{Grant, Planned, ScriptCalls},
     hosted::{HostedRun, Joined, untaken},
     labels::Carrier,
+    live_runs::CANCELLED_BY_OWNER,
     locks::RunLocks,
     media,
     plan::CallPlan,
@@ -38,6 +39,7 @@ use crate::{
     run_log::{Follower, RunLog},
     skills::{SKILLS, Skills},
     told::Told,
+    traced::TracedRequest,
 };
 
 /// Runs scripts over all configured children.
@@ -58,6 +60,7 @@ pub struct Gateway {
     approvals: Option<Approvals>,
     teller: Option<Teller>,
     follower: Option<Follower>,
+    request: Option<Arc<TracedRequest>>,
 }
 
 /// What a script would call, as far as its source shows.
@@ -97,6 +100,7 @@ impl Gateway {
             approvals: None,
             teller: None,
             follower: None,
+            request: None,
         }
     }
 
@@ -104,6 +108,22 @@ impl Gateway {
     #[must_use]
     pub fn for_client(&self, client: impl Into<String>) -> Self {
         Self { client: client.into(), ..self.clone() }
+    }
+
+    /// The same gateway for the run of this request, which may stand in a trace of its client's.
+    #[must_use]
+    pub fn with_request(&self, request: RequestTrace) -> Self {
+        Self { request: Some(Arc::new(TracedRequest::new(request))), ..self.clone() }
+    }
+
+    /// Whether a run has begun for its request. Until then no event tells of the request.
+    pub fn has_run_for_request(&self) -> bool {
+        self.request.as_ref().is_some_and(|request| request.has_run())
+    }
+
+    /// Who hears of a run, and the request that it is for.
+    fn heard(&self) -> (Option<Follower>, Option<&TracedRequest>) {
+        (self.follower.clone(), self.request.as_deref())
     }
 
     /// The same gateway for runs with this origin, which the ledger keeps.
@@ -189,6 +209,7 @@ impl Gateway {
     /// # Errors
     /// [`ReplayError`]: the first difference, or why nothing was replayed.
     pub async fn replay(&self, recording: &Recording) -> Result<Outcome, ReplayError> {
+        script_of(recording)?;
         let ceiling = self.replay_ceiling();
         let mut outcome = self.engine.replay(recording, &ceiling).await?;
         media::take_out(&mut outcome, &ceiling);
@@ -202,6 +223,7 @@ impl Gateway {
     /// # Errors
     /// [`ReplayError`], when nothing was run.
     pub async fn rehearse(&self, source: &str, recording: &Recording) -> Result<Outcome, ReplayError> {
+        script_of(recording)?;
         let ceiling = self.replay_ceiling();
         let mut outcome = self.engine.rehearse(source, recording, &ceiling).await?;
         media::take_out(&mut outcome, &ceiling);
@@ -267,12 +289,11 @@ impl Gateway {
             // Boxed, because it needs a large state that most runs do without.
             return Box::pin(self.gone_on(caller, run, cancelled)).await;
         }
-        let (told, follower) = (self.toolbox.told(), self.follower.clone());
-        let log =
-            match RunLog::begin(told, self.origin, &self.asker, Some(source.as_bytes()), self.level, follower).await {
-                Ok(log) => log,
-                Err(error) => return Outcome::refused(error),
-            };
+        let (told, heard, bytes) = (self.toolbox.told(), self.heard(), Some(source.as_bytes()));
+        let log = match RunLog::begin(told, self.origin, &self.asker, bytes, self.level, heard).await {
+            Ok(log) => log,
+            Err(error) => return Outcome::refused(error),
+        };
         let artifacts = self.artifacts().is_some() && hosted.is_none();
         let grant = Grant::new(self.toolbox.clone(), &source, limits.timeout, caller, log.clone())
             .with_ceiling(self.ceiling)
@@ -301,6 +322,7 @@ impl Gateway {
             }
             None => (program, grant.clone()),
         };
+        let cancelled = first_of(cancelled, log.owners_word().cancelled());
         let outcome = self.engine.run(program).limits(&limits).tools(tools).cancel_on(cancelled).await;
         drop(ends);
         let overfull = functions.and_then(|functions| functions.overfull());
@@ -332,7 +354,8 @@ impl Gateway {
     pub async fn plan(&self, source: String) -> ScriptPlan {
         self.toolbox.refresh_skills().await;
         let planned = Planned::default();
-        let begun = RunLog::begin(&Told::silent(), self.origin, &self.asker, None, Some(LedgerLevel::Off), None).await;
+        let (told, level) = (Told::silent(), Some(LedgerLevel::Off));
+        let begun = RunLog::begin(&told, self.origin, &self.asker, None, level, (None, None)).await;
         let log = match begun {
             Ok(log) => log,
             Err(error) => return ScriptPlan { error: Some(error), ..ScriptPlan::default() },
@@ -497,6 +520,8 @@ impl Gateway {
             if let Some(limit) = overfull.filter(|_| error.kind == ErrorKind::Cancelled) {
                 *error = untaken(limit);
                 remarks.calls = Some(error.message.clone());
+            } else if error.kind == ErrorKind::Cancelled && log.owners_word().is_cancelled() {
+                error.hint = Some(CANCELLED_BY_OWNER.to_owned());
             }
             self.show_what_was_meant(error);
             self.show_where_to_look(error, &outcome.calls);
@@ -654,6 +679,17 @@ fn has_ended_itself(outcome: &Outcome) -> bool {
     outcome.result.as_ref().map_or_else(|error| matches!(error.kind, Exception | Tool | Denied), |_| true)
 }
 
+/// That the recording is of a script. A component is not in its recording.
+fn script_of(recording: &Recording) -> Result<(), ReplayError> {
+    match recording.start().script() {
+        Some(_) => Ok(()),
+        None => {
+            let error = RunError::new(ErrorKind::Usage, "the recording is of a component, whose file is not in it");
+            Err(ReplayError::Run(error.with_hint("name the file: belljar replay RECORDING --component guest.wasm")))
+        }
+    }
+}
+
 /// A hint from a recording is complete, and without servers no other hint can be completed.
 fn forget_missing(outcome: &mut Outcome) {
     if let Err(error) = &mut outcome.result {
@@ -672,6 +708,14 @@ fn remarked(recorded: Recorded, remarks: &Remarks, max: Option<ByteSize>) -> Rec
             Err(error) => Recorded::NotReplayable { reason: error.to_string() },
         },
         as_it_is => as_it_is,
+    }
+}
+
+/// Completes with the first of two.
+async fn first_of(one: impl Future<Output = ()>, other: impl Future<Output = ()>) {
+    tokio::select! {
+        () = one => {}
+        () = other => {}
     }
 }
 

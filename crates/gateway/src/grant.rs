@@ -34,8 +34,8 @@ use crate::{
     plan::{self, CallPlan, Planning},
     remarks::Remarks,
     rules::AsRules,
-    run_log::RunLog,
-    skills::{RunSkills, may_run},
+    run_log::{Content, RunLog},
+    skills::{RunSkills, SKILLS, may_run},
     unmarked,
 };
 
@@ -74,10 +74,19 @@ pub(crate) struct Grant {
     /// The scripts with names, as they were when the run began, or when it went on.
     skills: RunSkills,
     /// The only tools that it may call, if not all.
-    only: Option<BTreeSet<ToolPath>>,
+    only: Option<Granted>,
     /// Collects what is known of the script's calls, for callers that want only that. No server is
     /// started for it.
     planned: Option<Planned>,
+}
+
+/// The tools that a component may call.
+#[cfg_attr(not(unix), expect(dead_code, reason = "only components have them, which need unix"))]
+enum Granted {
+    /// What it imports.
+    These(BTreeSet<ToolPath>),
+    /// Any that a script may call, but scripts with names: the interpreter runs those.
+    Any,
 }
 
 /// What is known of a script's calls, once its guest has asked.
@@ -126,6 +135,7 @@ impl Grant {
     /// All tools, for a run of this source with this time limit.
     pub(crate) fn new(toolbox: Arc<Toolbox>, source: &str, total: Duration, caller: Caller, log: Arc<RunLog>) -> Self {
         let locks = Arc::new(RunLocks::new(toolbox.clone(), source, caller.principal().cloned()));
+        let caller = log.traced_caller(caller);
         let skills = RunSkills::of(&toolbox);
         Self {
             toolbox,
@@ -159,7 +169,13 @@ impl Grant {
     /// The same with these tools alone: what a component imports.
     #[cfg(unix)]
     pub(crate) fn granting(self, only: BTreeSet<ToolPath>) -> Self {
-        Self { only: Some(only), ..self }
+        Self { only: Some(Granted::These(only)), ..self }
+    }
+
+    /// The same with all tools of servers: what a component that finds them may call.
+    #[cfg(unix)]
+    pub(crate) fn granting_any(self) -> Self {
+        Self { only: Some(Granted::Any), ..self }
     }
 
     /// The position of a namespace's server in the toolbox.
@@ -171,9 +187,13 @@ impl Grant {
     }
 
     /// Whether it may call any tool of the server at a position of the toolbox.
-    fn has_granted(&self, server: usize) -> bool {
+    pub(crate) fn has_granted(&self, server: usize) -> bool {
         let is_there = |path: &ToolPath| self.toolbox.position_of(path.server()) == Some(server);
-        self.only.as_ref().is_none_or(|only| only.iter().any(is_there))
+        match &self.only {
+            None => true,
+            Some(Granted::These(only)) => only.iter().any(is_there),
+            Some(Granted::Any) => !self.toolbox.has_skills() || self.toolbox.name_of(server) != SKILLS,
+        }
     }
 
     /// The same for a run that began with these servers.
@@ -424,7 +444,7 @@ impl Grant {
             let mut observer = toolbox.observer(&path, &arguments);
             let effects = (effect, trusted, repeat.0);
             let sent = log
-                .sending(number, &path, effects, &arguments, decision.as_ref())
+                .sending(number, &path, effects, (&arguments, Content::Of(&toolbox)), decision.as_ref())
                 .await
                 .map_err(|fault| CallError::new(format!("the call was not made: {fault}")).with_hint(fault.hint()))?;
             let caller = match log.is_followed() {
@@ -436,6 +456,10 @@ impl Grant {
                     caller.with_progress(Arc::new(heard))
                 }
                 false => caller,
+            };
+            let caller = match log.span_of(number) {
+                Some(span) => caller.with_trace(span),
+                None => caller,
             };
             let answer = match toolbox.is_skill(&path) {
                 true => Ok(may_run()),
@@ -554,6 +578,11 @@ impl Tools for Grant {
             if !self.has_granted(namespace) {
                 return Err(Unavailable { reason: "the run has no tool of this server".to_owned() });
             }
+            // A component finds tools by names of its input, and is not told of a tool that a list
+            // on disk lacks. If the server cannot be started, that list says what there is.
+            if let Some(Granted::Any) = &self.only {
+                self.toolbox.look_again(self.toolbox.name_of(namespace)).await;
+            }
             let server = match &self.planned {
                 Some(_) => self.toolbox.known_already(namespace).await.map(Ok),
                 None => self.toolbox.server(namespace).await,
@@ -566,11 +595,20 @@ impl Tools for Grant {
                 let name = self.toolbox.names().nth(namespace).map(|names| names.exact()).unwrap_or_default();
                 Unavailable { reason: format!("server '{name}' is not available: {}{hint}", fault.reason()) }
             })?;
-            let is_granted = |path: &ToolPath| self.only.as_ref().is_none_or(|only| only.contains(path));
+            let is_granted = |path: &ToolPath| match &self.only {
+                Some(Granted::These(only)) => only.contains(path),
+                // Whether the server is granted was asked above.
+                None | Some(Granted::Any) => true,
+            };
             let tools = server.tools().iter().filter(|tool| !tool.path().is_lock() && is_granted(tool.path()));
             let properties = tools.flat_map(|tool| {
                 let granted = GrantedTool { path: tool.path().clone(), effect: tool.effect() };
-                tool.names().bound().map(str::to_owned).map(move |name| (name, granted.clone())).collect::<Vec<_>>()
+                // A component finds tools by their own names: an alias may be another's some day.
+                let names: Vec<&str> = match &self.only {
+                    Some(_) => vec![tool.path().tool()],
+                    None => tool.names().bound().collect(),
+                };
+                names.into_iter().map(|name| (name.to_owned(), granted.clone())).collect::<Vec<_>>()
             });
             // A run with tools of its own names no locks: it gets them from the text of its order.
             let has_none = self.only.is_some() || self.toolbox.sharing(namespace) == Sharing::Free;

@@ -11,6 +11,7 @@ mod approvals;
 mod arguments;
 mod artifacts;
 mod checked;
+mod content;
 mod counts;
 mod figures;
 mod gates;
@@ -19,6 +20,8 @@ mod grant;
 mod history;
 mod hosted;
 mod idempotency;
+#[cfg(unix)]
+mod imported;
 mod judgements;
 mod keeps;
 mod labels;
@@ -46,9 +49,11 @@ mod run_log;
 mod single_call;
 mod skills;
 mod started;
+mod suspicious;
 mod told;
 mod tool_result;
 mod toolbox;
+mod traced;
 mod unmarked;
 mod unsettled;
 
@@ -74,3 +79,4 @@ pub use skills::{
 };
 pub use told::{RunEvents, RunLedger, Watched};
 pub use toolbox::Toolbox;
+pub use traced::Sampling;

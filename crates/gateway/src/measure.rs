@@ -23,7 +23,7 @@ use crate::{
     Toolbox,
     locks::RunLocks,
     rules::{AsRules, Measuring},
-    run_log::RunLog,
+    run_log::{Content, RunLog},
     tool_result::value,
 };
 
@@ -104,14 +104,20 @@ impl CountingCalls {
         let total: Duration = limit.total;
         let entered = locks.enter(server, total, &|server| tracing::info!(server, "waits for the end of another run"));
         let _permit = entered.await.map_err(|fault| NoCount::Locked(fault.to_string()))?;
+        let number = number.saturating_add(NUMBERS.saturating_mul(before + 1));
         let sent = match log {
             Some(log) => {
-                let number = number.saturating_add(NUMBERS.saturating_mul(before + 1));
                 let (effects, decision) = ((Effect::ReadOnly, trusted, true), checked.decision.as_ref());
-                let sent = log.sending(number, path, effects, &checked.arguments, decision).await;
+                // It may carry what is hidden in the call that it measures.
+                let carried = (&checked.arguments, Content::Hidden);
+                let sent = log.sending(number, path, effects, carried, decision).await;
                 Some(sent.map_err(|fault| NoCount::Failed(fault.to_string()))?)
             }
             None => None,
+        };
+        let caller = match log.as_ref().and_then(|log| log.span_of(number)) {
+            Some(span) => &caller.with_trace(span),
+            None => caller,
         };
         let answer = toolbox.upstream().call_text(path, checked.arguments, *limit, caller).await;
         let has_failed = match sent {

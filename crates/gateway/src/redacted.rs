@@ -24,9 +24,9 @@ const REDACTED: &str = "[redacted]";
 /// What is removed from the calls of one tool: JSON pointers, in which `*` stands for every member
 /// or element.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Places {
-    arguments: BTreeSet<String>,
-    answer: BTreeSet<String>,
+pub(crate) struct Places {
+    pub(crate) arguments: BTreeSet<String>,
+    pub(crate) answer: BTreeSet<String>,
 }
 
 /// The recording as it may be kept.
@@ -56,11 +56,21 @@ pub(crate) fn hides_in_answers(rules: &[RedactRule], toolbox: &Toolbox, path: &T
 }
 
 fn places(rules: &[RedactRule], toolbox: &Toolbox, path: &ToolPath) -> Places {
+    places_in(rules, path, toolbox.schemas_of(path))
+}
+
+/// The places of a tool whose schemas are known, or `None` for another one.
+pub(crate) fn known_places(rules: &[RedactRule], toolbox: &Toolbox, path: &ToolPath) -> Option<Places> {
+    let schemas = toolbox.schemas_of(path)?;
+    Some(places_in(rules, path, Some(schemas)))
+}
+
+fn places_in(rules: &[RedactRule], path: &ToolPath, schemas: Option<(Value, Option<Value>)>) -> Places {
     let name = path.to_string();
     let named = rules.iter().filter(|rule| rule.matches(&name)).flat_map(|rule| rule.pointers.iter().cloned());
     let named: BTreeSet<String> = named.collect();
     let mut places = Places { arguments: named.clone(), answer: named };
-    if let Some((input, output)) = toolbox.schemas_of(path) {
+    if let Some((input, output)) = schemas {
         places.arguments.extend(secret_places(&input));
         places.answer.extend(output.iter().flat_map(secret_places));
     }
@@ -322,7 +332,7 @@ const KNOWN_MEMBERS: [&str; 3] = ["content", "isError", "structuredContent"];
 
 /// A `CallToolResult` without these places: in its structured content, and in texts that are JSON.
 /// Any other text is removed as a whole, since it may repeat anything.
-fn in_result(text: &str, places: &BTreeSet<String>, ledger: &dyn Ledger) -> Option<String> {
+pub(crate) fn in_result(text: &str, places: &BTreeSet<String>, ledger: &dyn Ledger) -> Option<String> {
     if places.is_empty() {
         return None;
     }
@@ -353,7 +363,7 @@ fn in_result(text: &str, places: &BTreeSet<String>, ledger: &dyn Ledger) -> Opti
 }
 
 /// A JSON text without these places, or `None` if it has none of them.
-fn in_text(text: &str, places: &BTreeSet<String>, ledger: &dyn Ledger) -> Option<String> {
+pub(crate) fn in_text(text: &str, places: &BTreeSet<String>, ledger: &dyn Ledger) -> Option<String> {
     if places.is_empty() {
         return None;
     }

@@ -9,7 +9,7 @@ use std::{
 
 use belljar_approvals::{Past, QuestionId};
 use belljar_ledger::Digest;
-use belljar_model::{Effect, ErrorKind, LedgerLevel, RunError, RunId, ToolPath, Verdict, WaitingCall};
+use belljar_model::{Effect, ErrorKind, LedgerLevel, RunError, RunId, ToolPath, TraceContext, Verdict, WaitingCall};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
@@ -156,6 +156,9 @@ pub(crate) struct Terms {
     /// Where the calls of each server are sent.
     #[serde(default)]
     pub(crate) places: BTreeMap<String, String>,
+    /// Its first span, as a traceparent, if it is traced.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) trace: Option<String>,
 }
 
 /// The rules' verdict on a call.
@@ -194,6 +197,16 @@ impl Terms {
 
     pub(crate) fn level(&self) -> Option<LedgerLevel> {
         self.level.as_deref()?.parse().ok()
+    }
+
+    /// The same, for a run whose first span is this.
+    pub(crate) fn with_trace(self, trace: Option<TraceContext>) -> Self {
+        Self { trace: trace.map(|trace| trace.to_string()), ..self }
+    }
+
+    /// The run's first span.
+    pub(crate) fn trace(&self) -> Option<TraceContext> {
+        self.trace.as_deref()?.parse().ok()
     }
 
     /// The same, for a run whose calls wait like this.

@@ -19,21 +19,25 @@ use belljar_ledger::{
     RunStart,
 };
 use belljar_model::{
-    ByteSize, Denial, Effect, ErrorKind, JsonText, LedgerLevel, Recorded, RunError, RunEvent, RunId, RunStep, ToolPath,
-    Usage, Verdict, says_error,
+    ByteSize, CallContent, Denial, Effect, ErrorKind, JsonText, LedgerLevel, Recorded, RunError, RunEvent, RunId,
+    RunStep, ToolPath, TraceContext, Usage, Verdict, says_error,
 };
 use belljar_policy::Decision;
 use belljar_sandbox::CallError;
+use belljar_upstream::Caller;
 use parking_lot::{Mutex, MutexGuard};
 use rand::{TryRngCore as _, rngs::OsRng};
 use tokio::{runtime::Handle, task::spawn_blocking};
 
 use crate::{
     Toolbox,
+    content::ContentOf,
     judgements::Judgements,
+    live_runs::OwnersWord,
     redacted,
     rests::{Gate, Judged, Terms},
     told::{RunLedger, Told},
+    traced::{Traced, TracedRequest},
     unsettled::{Earlier, Unsettled},
 };
 
@@ -66,6 +70,10 @@ pub(crate) struct RunLog {
     is_live: AtomicBool,
     /// How long the run had taken when it was put aside, if it was.
     before: Option<Duration>,
+    traced: Traced,
+    /// Its span before it was first put aside.
+    first_span: Option<TraceContext>,
+    owners_word: OwnersWord,
 }
 
 /// What the run has done so far, for a person who decides about one of its calls.
@@ -97,7 +105,7 @@ impl RunLog {
         asker: &Asker,
         source: Option<&[u8]>,
         level: Option<LedgerLevel>,
-        follower: Option<Follower>,
+        (follower, request): (Option<Follower>, Option<&TracedRequest>),
     ) -> Result<Arc<Self>, RunError> {
         let bits = OsRng.try_next_u64().map_err(|error| {
             RunError::new(ErrorKind::Internal, format!("the system gave no random number to name the run by: {error}"))
@@ -120,6 +128,7 @@ impl RunLog {
                 RunError::new(ErrorKind::Config, format!("the script was not run: {fault}")).with_hint(fault.hint())
             })?;
         }
+        let owners_word = told.live.enter(start.run);
         let log = Self {
             told: told.clone(),
             follower,
@@ -133,8 +142,10 @@ impl RunLog {
             unsettled: Unsettled::default(),
             is_live: AtomicBool::new(true),
             before: None,
+            traced: Traced::begin(told.sampling.as_ref(), request, None),
+            first_span: None,
+            owners_word,
         };
-        log.told.live.enter(log.run());
         log.tell_begun();
         Ok(Arc::new(log))
     }
@@ -146,7 +157,7 @@ impl RunLog {
         asker: &Asker,
         (run, resting): (RunId, &RestingRun),
         terms: &Terms,
-        follower: Option<Follower>,
+        (follower, request): (Option<Follower>, Option<&TracedRequest>),
     ) -> Arc<Self> {
         let kept = told.ledger.as_ref().map(|ledger| (ledger.clone(), terms.level().unwrap_or(ledger.level)));
         let (source_bytes, source) = resting.source;
@@ -167,8 +178,10 @@ impl RunLog {
             unsettled: Unsettled::default(),
             is_live: AtomicBool::new(false),
             before: Some(resting.took),
+            traced: Traced::begin(told.sampling.as_ref(), request, terms.trace()),
+            first_span: terms.trace(),
+            owners_word: told.live.enter(run),
         };
-        log.told.live.enter(log.run());
         log.tell_begun();
         Arc::new(log)
     }
@@ -179,16 +192,18 @@ impl RunLog {
             origin,
             principal: asker.principal().map(Arc::from),
             client: asker.client().map(Arc::from),
+            trace: self.traced.recorded().cloned(),
         });
     }
 
     fn tell_ended(&self, error: Option<ErrorKind>, usage: Option<&Usage>) {
-        self.told.live.leave(self.run());
+        self.told.live.leave(self.run(), &self.owners_word);
         self.tell(|| RunStep::Ended {
             error,
             ms: milliseconds(self.took()),
             guest_ms: usage.and_then(|usage| usage.guest_ms),
             fuel: usage.and_then(|usage| usage.fuel),
+            told_bytes: usage.map(|usage| usage.output_bytes.saturating_add(usage.log_bytes)),
         });
     }
 
@@ -237,7 +252,7 @@ impl RunLog {
         let answer = earlier.answer(tool)?;
         let ok = matches!(earlier, Earlier::Done(_));
         self.tell(|| RunStep::CallBegun { call: number, tool: tool.clone(), effect });
-        self.tell_answered((number, tool), effect, None, ok, Some(Duration::ZERO));
+        self.tell_answered((number, tool), effect, None, (ok, false), (Some(Duration::ZERO), None, None));
         self.remember(tool, ok);
         if let (Some(state), Some(ledger)) = (earlier.assumed(), ledger) {
             let end = CallEnd { state, took: Duration::ZERO, answer_bytes: None, answer: None };
@@ -276,7 +291,7 @@ impl RunLog {
         let History { past, questions } = &*self.history();
         let terms =
             Terms { judged: self.judgements.all(), past: past.clone(), questions: *questions, ..Terms::default() };
-        let terms = terms.with_waits(self.gate.waiting());
+        let terms = terms.with_waits(self.gate.waiting()).with_trace(self.first_trace());
         match &self.kept {
             Some((_, level)) => terms.with_level(*level),
             None => terms,
@@ -323,13 +338,36 @@ impl RunLog {
         self.start.at
     }
 
+    /// The span of a call, for the child.
+    pub(crate) fn span_of(&self, number: u64) -> Option<TraceContext> {
+        self.traced.of_call(number)
+    }
+
+    /// The same caller, who says which span the run is.
+    pub(crate) fn traced_caller(&self, caller: Caller) -> Caller {
+        match self.traced.own() {
+            Some(run) => caller.with_run_trace(run.clone()),
+            None => caller,
+        }
+    }
+
+    /// The run's first span that is recorded.
+    fn first_trace(&self) -> Option<TraceContext> {
+        self.first_span.clone().or_else(|| self.traced.recorded().map(|trace| trace.run.clone()))
+    }
+
+    /// Whether its owner has cancelled it.
+    pub(crate) fn owners_word(&self) -> &OwnersWord {
+        &self.owners_word
+    }
+
     /// The name of the run.
     pub(crate) fn run(&self) -> RunId {
         self.start.run
     }
 
     /// Notes a call that is about to be sent. If the call may change something, its intent is kept
-    /// first.
+    /// first. Its trace takes what it carries as `content` says, if it takes that.
     ///
     /// # Errors
     /// The intent cannot be kept, and the ledger is required: the call must not be sent.
@@ -338,7 +376,7 @@ impl RunLog {
         number: u64,
         tool: &ToolPath,
         (effect, trusted, may_repeat): (Effect, Effect, bool),
-        arguments: &JsonText,
+        (arguments, content): (&JsonText, Content<'_>),
         decision: Option<&Decision>,
     ) -> Result<SentCall, LedgerError> {
         self.tell(|| RunStep::CallBegun { call: number, tool: tool.clone(), effect });
@@ -367,10 +405,18 @@ impl RunLog {
                 self.calls.lock().open.insert(number, call);
             }
         }
-        self.tell(|| RunStep::Sent { call: number });
+        let content = match content {
+            Content::Of(toolbox) if self.takes_content() => ContentOf::call(toolbox, tool),
+            _ => None,
+        };
+        let taken = match &content {
+            Some(content) => content.arguments(arguments).await,
+            None => None,
+        };
+        self.tell(|| RunStep::Sent { call: number, arguments: taken });
         let verdict = decision.map(|decision| decision.verdict);
         let tool = tool.clone();
-        Ok(SentCall { log: self.clone(), number, tool, effect, verdict, has_intent, sent: Instant::now() })
+        Ok(SentCall { log: self.clone(), number, tool, effect, verdict, has_intent, content, sent: Instant::now() })
     }
 
     /// Notes the rules' verdict on a call, for the outcome.
@@ -385,11 +431,22 @@ impl RunLog {
         (call, tool): (u64, &ToolPath),
         effect: Effect,
         verdict: Option<Verdict>,
-        ok: bool,
-        took: Option<Duration>,
+        (ok, fault): (bool, bool),
+        (took, bytes, result): (Option<Duration>, Option<u64>, Option<Arc<CallContent>>),
     ) {
         let (sent, ms) = (took.is_some(), milliseconds(took.unwrap_or_default()));
-        self.tell(|| RunStep::Answered { call, tool: tool.clone(), effect, verdict, sent, ok, ms });
+        self.tell(|| RunStep::Answered {
+            call,
+            tool: tool.clone(),
+            effect,
+            verdict,
+            sent,
+            ok,
+            fault,
+            ms,
+            bytes,
+            result,
+        });
     }
 
     fn tell_judged(&self, call: u64, tool: &ToolPath, verdict: Verdict, rule: Option<&str>) {
@@ -408,7 +465,7 @@ impl RunLog {
         self.tell_judged(number, tool, denial.verdict, rule.as_deref());
         self.judgements.add(number, tool, denial.verdict, rule.clone());
         self.tell(|| RunStep::CallBegun { call: number, tool: tool.clone(), effect });
-        self.tell_answered((number, tool), effect, Some(denial.verdict), false, None);
+        self.tell_answered((number, tool), effect, Some(denial.verdict), (false, false), (None, None, None));
         if self.kept.is_none() {
             return;
         }
@@ -537,9 +594,19 @@ impl RunLog {
         })
     }
 
+    /// Whether its trace is recorded, and takes what its calls carry.
+    fn takes_content(&self) -> bool {
+        self.traced.recorded().is_some() && self.told.sampling.as_ref().is_some_and(|sampling| sampling.takes_content())
+    }
+
     /// Whether anybody listens.
     pub(crate) fn is_watched(&self) -> bool {
-        self.follower.is_some() || self.told.events.receiver_count() > 0
+        self.follower.is_some() || self.is_heard()
+    }
+
+    /// Whether anybody listens to the events of this run.
+    fn is_heard(&self) -> bool {
+        self.told.is_heard(self.traced.recorded().is_some())
     }
 
     /// Whether the caller of the run hears what happens in it.
@@ -554,7 +621,9 @@ impl RunLog {
             if let Some(follower) = &self.follower {
                 follower(&step);
             }
-            let _ = self.told.events.send(RunEvent { run: self.run(), step });
+            if self.is_heard() {
+                self.told.send(RunEvent { run: self.run(), at: SystemTime::now(), step });
+            }
         }
     }
 }
@@ -565,7 +634,7 @@ fn milliseconds(took: Duration) -> f64 {
 
 impl Drop for RunLog {
     fn drop(&mut self) {
-        self.told.live.leave(self.start.run);
+        self.told.live.leave(self.start.run, &self.owners_word);
         if !self.is_live.load(Relaxed) && !self.calls.lock().is_over {
             // It waits as before.
             self.tell_ended(Some(ErrorKind::Approval), None);
@@ -590,6 +659,15 @@ impl Drop for RunLog {
     }
 }
 
+/// Whether a trace may take what a call carries.
+#[derive(Clone, Copy)]
+pub(crate) enum Content<'t> {
+    /// It may, without what these tools and the rules hide.
+    Of(&'t Toolbox),
+    /// It may not: what to leave out of it is not known.
+    Hidden,
+}
+
 /// A call that has been sent.
 pub(crate) struct SentCall {
     log: Arc<RunLog>,
@@ -598,6 +676,7 @@ pub(crate) struct SentCall {
     effect: Effect,
     verdict: Option<Verdict>,
     has_intent: bool,
+    content: Option<ContentOf>,
     sent: Instant,
 }
 
@@ -610,7 +689,14 @@ impl SentCall {
         });
         let (log, number) = (&self.log, self.number);
         let (ok, took) = (state == CallState::Ok, self.sent.elapsed());
-        log.tell_answered((number, &self.tool), self.effect, self.verdict, ok, Some(took));
+        let fault = state == CallState::Fault;
+        let bytes = answer.map(|answer| answer.as_str().len() as u64);
+        let result = match self.content.as_ref().zip(answer) {
+            Some((content, answer)) => content.result(answer).await,
+            None => None,
+        };
+        let answered = (Some(took), bytes, result);
+        log.tell_answered((number, &self.tool), self.effect, self.verdict, (ok, fault), answered);
         let has_failed = state != CallState::Ok;
         log.remember(&self.tool, !has_failed);
         let Some((RunLedger { ledger, .. }, _)) = &log.kept else { return has_failed };

@@ -17,12 +17,13 @@ use crate::{
     Toolbox,
     approvals::{Checked, NotSent},
     arguments::Refusal,
+    live_runs::cancelled_by_owner,
     locks::RunLocks,
     measure::CountingCalls,
     result_filters::FilterRemark,
     routing::Spread,
     rules::AsRules,
-    run_log::RunLog,
+    run_log::{Content, RunLog},
     tool_result::{text, value},
 };
 
@@ -211,7 +212,7 @@ impl Toolbox {
                     NotSent::NotAPath(fault) => return Err(failed(&fault)),
                 };
                 let error = RunError::new(ErrorKind::Denied, denial.message.clone());
-                let log = RunLog::begin(self.told(), ORIGIN, &Asker::default(), None, None, None).await?;
+                let log = RunLog::begin(self.told(), ORIGIN, &Asker::default(), None, None, (None, None)).await?;
                 told.run = Some(log.run());
                 log.denied(0, path, (found.effect, found.trusted.effect()), &denial).await;
                 log.end(self, Some(&error), &Usage::default(), None).await;
@@ -231,14 +232,26 @@ impl Toolbox {
             }
         })?;
         let observer = self.observer(path, &arguments);
-        let log = RunLog::begin(self.told(), ORIGIN, &Asker::default(), None, None, None).await?;
+        let log = RunLog::begin(self.told(), ORIGIN, &Asker::default(), None, None, (None, None)).await?;
         told.run = Some(log.run());
         let effects = (found.effect, found.trusted.effect(), self.may_repeat(path));
-        let sent = log.sending(0, path, effects, &arguments, decision.as_ref()).await.map_err(|fault| {
-            RunError::new(ErrorKind::Config, format!("the call was not made: {fault}")).with_hint(fault.hint())
-        })?;
-        let caller = Caller::default().counting_as(at_least);
-        let answer = self.upstream().call_text(path, arguments, limit, &caller).await;
+        let sent = log.sending(0, path, effects, (&arguments, Content::Of(self)), decision.as_ref()).await.map_err(
+            |fault| RunError::new(ErrorKind::Config, format!("the call was not made: {fault}")).with_hint(fault.hint()),
+        )?;
+        let caller = log.traced_caller(Caller::default().counting_as(at_least));
+        let caller = match log.span_of(0) {
+            Some(span) => caller.with_trace(span),
+            None => caller,
+        };
+        let answer = tokio::select! {
+            answer = self.upstream().call_text(path, arguments, limit, &caller) => answer,
+            () = log.owners_word().cancelled() => {
+                sent.ended(None).await;
+                let error = cancelled_by_owner();
+                log.end(self, Some(&error), &Usage { tool_calls: 1, ..Usage::default() }, None).await;
+                return Err(error);
+            }
+        };
         let answer = match answer {
             Ok(raw) => {
                 let (taken, remark, observer) = self.taken(path, observer, raw).await;

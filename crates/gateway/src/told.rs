@@ -1,13 +1,17 @@
 //! The ledger and the listeners, who are told of all runs.
 
 use std::{
-    sync::Arc,
+    collections::BTreeMap,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering::Relaxed},
+    },
     time::{Duration, Instant},
 };
 
 use belljar_ledger::Ledger;
 use belljar_model::{ByteSize, LedgerLevel, RedactRule, RunEvent, RunId};
-use belljar_upstream::ServerStatus;
+use belljar_upstream::{Reached, ServerStatus};
 use tokio::{
     sync::broadcast::{
         self,
@@ -16,7 +20,7 @@ use tokio::{
     time::sleep,
 };
 
-use crate::live_runs::LiveRuns;
+use crate::{live_runs::LiveRuns, traced::Sampling};
 
 /// How many events a slow listener may be behind. It loses older ones, and is told how many.
 const EVENTS: usize = 2048;
@@ -47,33 +51,72 @@ pub struct RunLedger {
     pub redact: Arc<[RedactRule]>,
 }
 
+/// Where each configured server is reached.
+type Servers = BTreeMap<String, Reached>;
+
 /// The ledger and the listeners, who are told of runs.
+#[derive(Clone)]
 pub(crate) struct Told {
     pub(crate) ledger: Option<RunLedger>,
-    pub(crate) events: broadcast::Sender<RunEvent>,
+    /// Which runs are traced, if any are.
+    pub(crate) sampling: Option<Arc<dyn Sampling>>,
+    events: broadcast::Sender<RunEvent>,
+    listeners: Arc<AtomicUsize>,
+    /// Those who listen only to runs whose traces are recorded.
+    tracers: Arc<AtomicUsize>,
     pub(crate) live: Arc<LiveRuns>,
 }
 
 impl Default for Told {
     fn default() -> Self {
-        Self { ledger: None, events: broadcast::channel(EVENTS).0, live: Arc::default() }
+        let events = broadcast::channel(EVENTS).0;
+        let (listeners, tracers, live) = (Arc::default(), Arc::default(), Arc::default());
+        Self { ledger: None, sampling: None, events, listeners, tracers, live }
     }
 }
 
 impl Told {
-    /// The same with a ledger.
-    pub(crate) fn with(ledger: RunLedger) -> Self {
-        Self { ledger: Some(ledger), ..Self::default() }
-    }
-
     /// Nobody: for what looks like a run and is not one.
     pub(crate) fn silent() -> Arc<Self> {
-        Arc::new(Self { ledger: None, events: broadcast::channel(1).0, live: Arc::default() })
+        Arc::new(Self { events: broadcast::channel(1).0, ..Self::default() })
     }
 
     /// The events from now on, with the changes of state of these children.
-    pub(crate) fn events(&self, children: broadcast::Receiver<ServerStatus>) -> RunEvents {
-        RunEvents { events: self.events.subscribe(), children: Some(children), live: self.live.clone(), heard: None }
+    pub(crate) fn events(&self, children: broadcast::Receiver<ServerStatus>, servers: &Arc<Servers>) -> RunEvents {
+        self.heard_by(&self.listeners, children, servers)
+    }
+
+    /// The same for a listener who needs those of recorded traces alone. It hears of other runs
+    /// only while somebody else listens to them.
+    pub(crate) fn traced_events(
+        &self,
+        children: broadcast::Receiver<ServerStatus>,
+        servers: &Arc<Servers>,
+    ) -> RunEvents {
+        self.heard_by(&self.tracers, children, servers)
+    }
+
+    fn heard_by(
+        &self,
+        listeners: &Arc<AtomicUsize>,
+        children: broadcast::Receiver<ServerStatus>,
+        servers: &Arc<Servers>,
+    ) -> RunEvents {
+        let listening = Listening::count(listeners);
+        let (events, live, servers) = (self.events.subscribe(), self.live.clone(), servers.clone());
+        RunEvents { events, children: Some(children), live, servers, heard: None, _listening: listening }
+    }
+
+    /// Whether anybody listens to a run. This is asked several times for each call, of which the
+    /// channel's own count would take a lock that all runs share.
+    pub(crate) fn is_heard(&self, is_recorded: bool) -> bool {
+        self.listeners.load(Relaxed) > 0 || (is_recorded && self.tracers.load(Relaxed) > 0)
+    }
+
+    /// Tells the listeners.
+    pub(crate) fn send(&self, event: RunEvent) {
+        // The last of them may have gone meanwhile.
+        let _ = self.events.send(event);
     }
 }
 
@@ -83,8 +126,26 @@ pub struct RunEvents {
     /// `None` once there are no more children.
     children: Option<broadcast::Receiver<ServerStatus>>,
     live: Arc<LiveRuns>,
+    servers: Arc<Servers>,
     /// When the last event of a run came.
     heard: Option<Instant>,
+    _listening: Listening,
+}
+
+/// One listener, as long as it is there.
+struct Listening(Arc<AtomicUsize>);
+
+impl Listening {
+    fn count(listeners: &Arc<AtomicUsize>) -> Self {
+        listeners.fetch_add(1, Relaxed);
+        Self(listeners.clone())
+    }
+}
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Relaxed);
+    }
 }
 
 /// What a listener gets.
@@ -128,6 +189,11 @@ impl RunEvents {
         }
     }
 
+    /// The next event, if it has come already.
+    pub fn next_waiting(&mut self) -> Option<Watched> {
+        self.waiting().flatten()
+    }
+
     /// The next event, if there is one already.
     fn waiting(&mut self) -> Option<Option<Watched>> {
         let of_run = match self.events.try_recv() {
@@ -149,6 +215,11 @@ impl RunEvents {
                 None
             }
         }
+    }
+
+    /// Where each configured server is reached.
+    pub fn servers(&self) -> &Arc<BTreeMap<String, Reached>> {
+        &self.servers
     }
 
     /// The runs that have begun and not ended. A listener that lost events finds out here which of

@@ -224,6 +224,10 @@ impl RunState {
         self.cancel.cancel();
     }
 
+    pub(crate) fn is_cancelled(&self) -> bool {
+        self.cancel.is_cancelled()
+    }
+
     pub(crate) fn is_overfull(&self) -> bool {
         self.is_overfull.load(Relaxed)
     }

@@ -198,10 +198,11 @@ impl Session {
     }
 
     /// Gives an answer to the run that waits for it. One that nobody waits for is ignored: its call
-    /// may have been called off.
+    /// may have been called off. So is one for a run that was cancelled before: it must not go on,
+    /// and perhaps succeed, in the moment before its end.
     async fn hand_over(&self, id: &Id, answer: CallAnswer<'_>) {
         let Some((run, call)) = call_of(id) else { return };
-        let Some(state) = self.runs.state(run).filter(|state| state.awaits(call) && !state.is_overfull()) else {
+        let Some(state) = self.runs.state(run).filter(|state| state.awaits(call) && !state.is_cancelled()) else {
             return;
         };
         let Some(room) = self.room_for(&state, answer.bytes()).await else { return };

@@ -1,22 +1,26 @@
 //! Runs components that others built over the toolbox, each in a process of its own.
 //!
-//! What a component imports is known before it runs, and is all that it is granted. Its calls go
-//! the way of a script's: by the run's grant, past the owner's rules, into the ledger.
+//! What a component imports is known before it runs, and is all that it is granted: some tools, or
+//! any, if it imports the interface that finds them by their names. Its calls go the way of a
+//! script's: by the run's grant, past the owner's rules, into the ledger.
 
 use std::sync::Arc;
 
 use belljar_catalog::wit::packages;
 use belljar_engine::ComponentProcess;
-use belljar_foreign::{Imports, Order, Server, targets};
+use belljar_foreign::{Imports, Order, Server, lacking, targets};
 use belljar_model::{ErrorKind, Limits, LimitsPatch, Outcome, RunError};
-use belljar_sandbox::{PlannedCall, PlannedCalls, Program, Reach, RunRequest, Tools};
+use belljar_recording::digest;
+use belljar_sandbox::{PlannedCall, PlannedCalls, Program, Reach, Recording, ReplayError, RunRequest, Tools, apart};
 use belljar_upstream::Caller;
 use belljar_worker::WorkerProgram;
-use futures::future::BoxFuture;
+use futures::future::{BoxFuture, join_all};
 
-use super::{Ends, Gateway, Ran};
+use super::{Ends, Gateway, Ran, first_of, forget_missing};
 use crate::{
     grant::Grant,
+    imported::ImportedTools,
+    media,
     plan::{CallPlan, Planning},
     rules::AsRules,
     run_log::RunLog,
@@ -40,8 +44,11 @@ pub struct ComponentJob {
 pub struct ComponentPlan {
     /// What it imports.
     pub imports: Imports,
-    /// The tool behind each imported function, in the component's order.
+    /// The tool behind each imported function, in the component's order; all tools of all servers,
+    /// if it can find any.
     pub tools: Vec<CallPlan>,
+    /// The servers whose tools are not known, though it could find them, with the reasons.
+    pub unavailable: Vec<(String, String)>,
 }
 
 impl Gateway {
@@ -81,6 +88,22 @@ impl Gateway {
         outcome
     }
 
+    /// Repeats a recorded run of a component. No tool is called, and no child is started.
+    ///
+    /// # Errors
+    /// [`ReplayError`]: the recording is of something else, or the first difference.
+    pub async fn replay_component(&self, job: &ComponentJob, recording: &Recording) -> Result<Outcome, ReplayError> {
+        let ceiling = self.replay_ceiling();
+        // Its process may have what the run had, and no more than that is allowed here.
+        let limits = apart::replay_limits(recording, &ceiling)?;
+        let process = ComponentProcess::start(&job.program, &job.file, &limits).await;
+        let process = process.map_err(|fault| ReplayError::Run(fault.error()))?;
+        let mut outcome = process.replay(recording, &ceiling).await?;
+        media::take_out(&mut outcome, &ceiling);
+        forget_missing(&mut outcome);
+        Ok(outcome)
+    }
+
     /// What a component could reach, what that may change, and what the owner's rules say of it. It
     /// is neither compiled nor run, and nothing is called. Servers whose tools are not known are
     /// started.
@@ -88,13 +111,26 @@ impl Gateway {
     /// # Errors
     /// Why it would not be run.
     pub async fn plan_component(&self, job: &ComponentJob) -> Result<ComponentPlan, RunError> {
-        let (process, servers) = self.component_read(job, &self.limits).await?;
+        let (process, mut servers) = self.component_read(job, &self.limits).await?;
         let imports = process.imports().clone();
         drop(process);
-        let found = targets(&imports, &servers).map_err(|refusal| refusal.error())?;
-        let call = |target: &belljar_foreign::Target<'_>| PlannedCall {
-            server: self.toolbox.position_of(target.function.path.server()).unwrap_or(usize::MAX),
-            tool: target.property().to_owned(),
+        let mut unavailable = Vec::new();
+        let reached: Vec<(String, String)> = if imports.any_tool.is_empty() {
+            let found = targets(&imports, &servers).map_err(|refusal| refusal.error())?;
+            let reached = |target: &belljar_foreign::Target<'_>| {
+                (target.function.path.server().to_owned(), target.property().to_owned())
+            };
+            found.iter().map(reached).collect()
+        } else {
+            servers = self.servers_of(&[]).await;
+            let of = |server: &Server| (server.name().to_owned(), server.unavailable().unwrap_or_default().to_owned());
+            unavailable = servers.iter().filter(|server| server.unavailable().is_some()).map(of).collect();
+            let all = servers.iter().flat_map(|server| server.properties().map(|tool| (server.name(), tool)));
+            all.map(|(server, tool)| (server.to_owned(), tool.to_owned())).collect()
+        };
+        let call = |(server, tool): &(String, String)| PlannedCall {
+            server: self.toolbox.position_of(server).unwrap_or(usize::MAX),
+            tool: tool.clone(),
             reach: Reach::Possible,
             fatal: false,
             in_loop: true,
@@ -102,7 +138,7 @@ impl Gateway {
             column: 0,
             arguments: None,
         };
-        let calls = PlannedCalls { calls: found.iter().map(call).collect(), more: 0, others: false };
+        let calls = PlannedCalls { calls: reached.iter().map(call).collect(), more: 0, others: false };
         let who = AsRules::new(self.asker.clone(), self.profile.clone());
         let (toolbox, ceiling) = (&*self.toolbox, self.ceiling);
         let planning = Planning { toolbox, ceiling, who: &who, may_start: false };
@@ -113,7 +149,7 @@ impl Gateway {
             CallPlan::new(call, &server, judged, allows_all)
         };
         let tools = calls.calls.into_iter().zip(judged).map(plan).collect();
-        Ok(ComponentPlan { imports, tools })
+        Ok(ComponentPlan { imports, tools, unavailable })
     }
 
     /// A process that has read the component, and the servers that it imports, all of which has
@@ -124,12 +160,17 @@ impl Gateway {
         limits: &Limits,
     ) -> Result<(ComponentProcess, Vec<Server>), RunError> {
         let process = ComponentProcess::start(&job.program, &job.file, limits).await.map_err(|fault| fault.error())?;
-        let servers = self.component_servers(process.imports()).await;
+        let mut servers = self.component_servers(process.imports()).await;
+        // A list on disk may be outdated: nothing is missing before the server itself lacks it.
+        let looked = lacking(process.imports(), &servers).into_iter().map(|server| self.toolbox.look_again(server));
+        if join_all(looked).await.contains(&true) {
+            servers = self.component_servers(process.imports()).await;
+        }
         targets(process.imports(), &servers).map_err(|refusal| refusal.error())?;
         Ok((process, servers))
     }
 
-    /// The servers of these imports, which are started if their tools are not known.
+    /// The servers of these imports. Those whose tools are not known are started.
     async fn component_servers(&self, imports: &Imports) -> Vec<Server> {
         if imports.interfaces.is_empty() {
             return Vec::new();
@@ -145,7 +186,12 @@ impl Gateway {
         if imported.is_empty() {
             return Vec::new();
         }
-        let catalog = self.toolbox.catalog_of(&imported).await;
+        self.servers_of(&imported).await
+    }
+
+    /// The servers, of which these are started if their tools are not known; all, if none is named.
+    async fn servers_of(&self, names: &[&str]) -> Vec<Server> {
+        let catalog = self.toolbox.catalog_of(names).await;
         // A script with a name is run by the interpreter, which is not there.
         let is_server = |server: &Server| !(self.toolbox.has_skills() && server.name() == SKILLS);
         Server::all(&catalog).into_iter().filter(is_server).collect()
@@ -153,7 +199,7 @@ impl Gateway {
 
     async fn component_run(&self, run: ComponentRun<'_>, caller: Caller, cancelled: BoxFuture<'_, ()>) -> Outcome {
         let ComponentRun { job, process, servers, limits, asked } = run;
-        let (told, follower) = (self.toolbox.told(), self.follower.clone());
+        let (told, heard) = (self.toolbox.told(), self.heard());
         let imports = process.imports();
         let order = Order::new(imports, &servers, job.input.clone());
         let found = match targets(imports, &servers) {
@@ -165,24 +211,31 @@ impl Gateway {
         mentioned.dedup();
         let mentioned = mentioned.join(" ");
         // The ledger keeps the digest and the size of what was run.
-        let log = match RunLog::begin(told, self.origin, &self.asker, Some(job.file.as_slice()), self.level, follower)
-            .await
-        {
-            Ok(log) => log,
-            Err(error) => return Outcome::refused(error),
-        };
+        let log =
+            match RunLog::begin(told, self.origin, &self.asker, Some(job.file.as_slice()), self.level, heard).await {
+                Ok(log) => log,
+                Err(error) => return Outcome::refused(error),
+            };
         let grant = Grant::new(self.toolbox.clone(), &mentioned, limits.timeout, caller, log.clone())
             .with_ceiling(self.ceiling)
             .with_caller(AsRules::new(self.asker.clone(), self.profile.clone()))
-            .with_approvals(self.approvals, self.teller.clone())
-            .granting(found.iter().map(|target| target.function.path.clone()).collect());
-        let grant = Arc::new(grant);
+            .with_approvals(self.approvals, self.teller.clone());
+        let grant = Arc::new(match imports.any_tool.is_empty() {
+            true => grant.granting(found.iter().map(|target| target.function.path.clone()).collect()),
+            false => grant.granting_any(),
+        });
         let ends = Ends(grant.locks());
+        let program = Program {
+            // Such a run is never put aside, so nothing else needs one.
+            max_recording: self.max_recording.max(log.max_recording()),
+            component: Some(digest(&job.file)),
+            ..Program::new(order.to_text()).with_client(self.client.as_str())
+        };
         let request = RunRequest {
-            program: Program::new(order.to_text()).with_client(self.client.as_str()),
+            program,
             limits: std::borrow::Cow::Borrowed(&limits),
-            tools: grant.clone() as Arc<dyn Tools>,
-            cancelled,
+            tools: Arc::new(ImportedTools::new(grant.clone())) as Arc<dyn Tools>,
+            cancelled: Box::pin(first_of(cancelled, log.owners_word().cancelled())),
         };
         drop(found);
         let outcome = process.run(request).await;

@@ -16,9 +16,10 @@ use belljar_upstream::Caller;
 use futures::{StreamExt as _, future::BoxFuture, stream::FuturesUnordered};
 use tokio::time::timeout;
 
-use super::{Ends, Gateway, Ran};
+use super::{Ends, Gateway, Ran, first_of};
 use crate::{
     grant::Grant,
+    live_runs::CANCELLED_BY_OWNER,
     rests::{KeptWait, Terms, waiting_error},
     rules::AsRules,
     run_log::RunLog,
@@ -76,8 +77,8 @@ impl Gateway {
         let resting = taken.map_err(|reason| self.not_resting(run, reason))?;
         let (terms, recording) = opened(run, &resting)?;
         // From here on, any failure before it goes on suspends it again.
-        let (told, follower) = (self.toolbox.told(), self.follower.clone());
-        let log = RunLog::go_on(told, self.origin, &self.asker, (run, &resting), &terms, follower);
+        let told = self.toolbox.told();
+        let log = RunLog::go_on(told, self.origin, &self.asker, (run, &resting), &terms, self.heard());
         let recording = Recording::read(recording);
         let answered = recording.as_ref().map(answered).unwrap_or_default();
         let calls = ledger.run(run).await.map_err(unusable)?.map(|(_, calls)| calls).unwrap_or_default();
@@ -131,10 +132,14 @@ impl Gateway {
             max_recording: self.max_recording_of(&log),
             rest_after: self.rest_after(),
         };
+        let cancelled = first_of(cancelled, log.owners_word().cancelled());
         let gone_on = Box::pin(self.engine.resume(recording, going_on, &start.limits, grant.clone(), cancelled)).await;
         drop(ends);
         let outcome = match gone_on {
             Ok(outcome) => outcome,
+            Err(ReplayError::Run(error)) if log.owners_word().is_cancelled() => {
+                return Err(self.given_up(&log, &terms, error.with_hint(CANCELLED_BY_OWNER)).await);
+            }
             // It waits as before.
             Err(ReplayError::Run(error)) => {
                 log.lay_down().await;
@@ -167,10 +172,14 @@ impl Gateway {
 
     /// Ends a run that cannot be resumed. None of its waiting calls is sent.
     async fn lost(&self, log: &Arc<RunLog>, terms: &Terms, reason: String) -> Box<RunError> {
-        terms.waits.iter().for_each(|wait| log.withdraw(wait.question()));
         let text =
             format!("the run cannot go on from where it waited, and none of the calls that waited was sent: {reason}");
-        let error = RunError::new(ErrorKind::Diverged, text);
+        self.given_up(log, terms, RunError::new(ErrorKind::Diverged, text)).await
+    }
+
+    /// Ends a run that has done nothing new. None of its waiting calls is sent.
+    async fn given_up(&self, log: &Arc<RunLog>, terms: &Terms, error: RunError) -> Box<RunError> {
+        terms.waits.iter().for_each(|wait| log.withdraw(wait.question()));
         log.is_live();
         log.end(&self.toolbox, Some(&error), &Usage::default(), None).await;
         Box::new(error)

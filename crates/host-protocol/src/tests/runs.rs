@@ -48,6 +48,18 @@ async fn a_cancelled_run_is_answered_and_no_other_is_touched() {
     assert_eq!(client.next().await["result"], json!([1]));
 }
 
+// The clock goes on only when nobody can do anything.
+#[tokio::test(start_paused = true)]
+async fn a_cancelled_run_gets_no_more_answers() {
+    let mut client = Client::greeted().await;
+    client.run(1, "calls 1").await;
+    let call = client.next().await;
+    client.send(r#"{"jsonrpc":"2.0","method":"cancel","params":{"id":1}}"#).await;
+    client.answer(&call, &json!({ "result": { "value": 1 } })).await;
+    client.hang_up().await;
+    assert!(client.is_over().await, "the script of this test does not end without its answer");
+}
+
 #[tokio::test]
 async fn the_first_request_is_hello_and_its_version_must_be_known() {
     let mut client = Client::with_pipe(64 << 10);
