@@ -34,6 +34,7 @@ use crate::{
         skills::SkillsArguments,
         test::TestArguments,
         token::TokenArguments,
+        top::TopArguments,
         typescript::TypescriptArguments,
         ui::UiArguments,
         wit::WitArguments,
@@ -139,6 +140,10 @@ pub(crate) enum Command {
     /// The warm process that keeps servers between commands.
     #[command(after_help = help::DAEMON)]
     Daemon(DaemonArguments),
+    /// Shows in the terminal what runs do at this moment: runs, calls, servers, and how many wait
+    /// for your decision.
+    #[command(after_help = help::TOP)]
+    Top(TopArguments),
     /// Opens belljar's page in your browser: runs, calls, and what waits for your decision.
     #[command(after_help = help::UI)]
     Ui(UiArguments),
@@ -184,6 +189,7 @@ impl Arguments {
             Command::Add(arguments) => arguments.json,
             Command::Remove(arguments) => arguments.json,
             Command::Daemon(arguments) => arguments.command.options().json,
+            Command::Top(arguments) => arguments.json,
             Command::Ui(arguments) => arguments.json,
             Command::Import(arguments) => arguments.json,
             Command::Login(arguments) => arguments.json,

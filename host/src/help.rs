@@ -54,6 +54,8 @@ With --source, another script is run against the recorded answers, to correct it
 where its tool and its arguments are those of a recorded call; any other fails and says so. A call that changes nothing may be \
 made again. Time is simulated: calls take as long as they did, and nobody waits.
 
+The run of a component is repeated with --component guest.wasm, the very file that was run: it is not in the recording.
+
 Exit code: 0 the run was repeated, and had succeeded; 1 it had failed, or the replay differs ('diverged'); 2 the file is not a \
 recording, or its limits are above the configured ones; 3 belljar itself failed.";
 
@@ -65,6 +67,7 @@ effect, sizes and times. Values are not in it, unless [ledger] level is \"record
 Examples:
   belljar runs --failed --since 2h
   belljar runs --tool stripe.refund
+  belljar runs --waiting --client laptop
   belljar runs show r_0123456789abc
   belljar runs diff r_0123456789abc r_cba9876543210
   belljar run script.ts --ledger recordings, and then: belljar replay RUN, belljar runs export RUN -o run.belljar
@@ -143,6 +146,15 @@ command. What you can do there is what you can do at a terminal: look at runs, a
   belljar ui --no-open
 
 Exit code: 0 the page was opened; 1 nobody opened it within two minutes; 2 wrong usage or configuration; 3 belljar itself failed.";
+
+pub(crate) const TOP: &str = "\
+It shows the runs of the daemon, as its page does. The arrows choose a run, Enter shows its calls, Esc goes back, and q ends it. Without a \
+terminal, or with --json, it prints what there is now, once; belljar runs has what is over.
+
+  belljar top
+  belljar top --json
+
+Exit code: 0; 1 no daemon is running for this configuration; 2 wrong usage or configuration; 3 belljar itself failed.";
 
 pub(crate) const RESUME: &str = "\
 What the run did is repeated from what was kept of it, without calling anything; then the calls that you approved are sent, the others fail, \

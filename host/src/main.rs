@@ -20,6 +20,7 @@ mod failure;
 mod hardening;
 mod help;
 mod installed;
+mod kept_run;
 mod output;
 mod page;
 mod policy;
@@ -29,6 +30,7 @@ mod serve;
 mod setup;
 mod signals;
 mod tokens;
+mod traces;
 
 use std::process::ExitCode;
 
@@ -87,7 +89,7 @@ fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
         .build()
         .map_err(|error| Failure::internal(format!("the runtime cannot be started: {error}")))?;
     let code = runtime.block_on(async {
-        match arguments.command {
+        let code = match arguments.command {
             Command::Run(arguments) => commands::run::run(arguments).await,
             Command::Check(arguments) => commands::check::check(arguments).await,
             Command::Resume(arguments) => commands::run::resume(arguments).await,
@@ -119,11 +121,14 @@ fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
             Command::Completions(arguments) => commands::generate::completions(&arguments, Arguments::command()),
             Command::Man(arguments) => commands::generate::man(&arguments, Arguments::command()),
             Command::Daemon(arguments) => commands::daemon::daemon(arguments).await,
+            Command::Top(arguments) => commands::top::top(arguments).await,
             Command::Ui(arguments) => commands::ui::ui(arguments).await,
             Command::Import(arguments) => commands::import::import(arguments),
             Command::Hook(arguments) => commands::hook::hook(arguments).await,
             Command::Login(arguments) => commands::login::login(arguments).await,
-        }
+        };
+        traces::finish().await;
+        code
     });
     // A read of stdin that never ends must not delay the end of the process.
     runtime.shutdown_background();

@@ -27,7 +27,7 @@ use crate::{
     failure::Failure,
     output,
     policy::{self, FoundPolicy, LoadedPolicy},
-    select,
+    select, traces,
 };
 
 /// The name of the built-in server, in configurations and in scripts.
@@ -43,6 +43,10 @@ pub(crate) struct Setup {
     pub(crate) approvals: ApprovalsSettings,
     /// The webhook for questions to the owner.
     pub(crate) told: Told,
+    /// The configured servers, in the order of the configuration.
+    pub(crate) servers: Vec<ServerSpec>,
+    /// The owner's rules for calls.
+    pub(crate) rules: Option<LoadedPolicy>,
     runs: RunsPatch,
 }
 
@@ -222,6 +226,7 @@ impl Setup {
         (options.environment, options.withheld) = (environment.passed, environment.withheld);
         options.max_result = limits.max_result;
         options.refresh = refresh;
+        options.requests = traces::of_children();
         options.credentials = credentials().map(Arc::new);
         options.cache = environment::cache();
         // Elsewhere a job object ends with its last handle.
@@ -264,10 +269,10 @@ impl Setup {
             .with_ledger(kept_in(ledger, &loaded.config.ledger))
             .with_configuration(name_of(loaded.path.as_deref()))
             .with_keep(loaded.config.keep.clone());
-        let toolbox = match loaded.policy {
+        let toolbox = match &loaded.policy {
             Some(rules) => {
                 let file = rules.name();
-                toolbox.with_policy(rules.policy, &loaded.config.servers).with_rules_file(file)
+                toolbox.with_policy(rules.policy.clone(), &loaded.config.servers).with_rules_file(file)
             }
             None => toolbox,
         };
@@ -276,8 +281,8 @@ impl Setup {
             false => toolbox.with_skills(Skills::new(folders)),
         };
         let told = Told::of(loaded.config.approvals.webhook.as_ref());
-        let (set_limits, approvals) = (loaded.config.limits, loaded.config.approvals);
-        Self { toolbox: Arc::new(toolbox), limits, set_limits, approvals, told, runs }
+        let Loaded { config: Config { limits: set_limits, approvals, servers, .. }, policy: rules, .. } = loaded;
+        Self { toolbox: traces::traced(toolbox), limits, set_limits, approvals, told, servers, rules, runs }
     }
 
     /// Where scripts run, for people; `None` if it is belljar's own process.

@@ -27,6 +27,10 @@ pub(crate) struct ServeArguments {
     /// With --http: an origin whose pages may send requests, as `https://app.example`.
     #[arg(long, value_name = "ORIGIN")]
     pub(crate) allow_origin: Vec<String>,
+    /// With --http: serves belljar's page at /ui, for tokens with the scope admin. Who has such a
+    /// token sees everything there, and decides about calls in your place.
+    #[arg(long, requires = "http", conflicts_with = "daemon")]
+    pub(crate) ui: bool,
     /// How long a run may take before it becomes a task, for clients that know tasks; or `never`.
     #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = task_after)]
     pub(crate) task_after: TaskAfter,

@@ -16,10 +16,10 @@ use crate::{
 
 /// What was created from one reading. Holding it keeps its children alive.
 #[derive(Clone)]
-pub(super) struct Generation {
-    pub(super) gateway: Gateway,
+pub(crate) struct Generation {
+    pub(crate) gateway: Gateway,
     /// The children, and their limits.
-    pub(super) setup: Arc<Setup>,
+    pub(crate) setup: Arc<Setup>,
     /// How clients of the MCP server are asked about calls.
     pub(super) asking: Asking,
     /// The artifacts that clients of the MCP server can read.

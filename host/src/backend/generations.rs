@@ -10,16 +10,19 @@ use std::{
 };
 
 use belljar_config::{DaemonSettings, HttpSettings};
-use belljar_daemon::requests::Reloaded;
+use belljar_daemon::{
+    DaemonError, codes,
+    requests::{Live, Reloaded},
+};
 use belljar_engine::Engine;
 use belljar_gateway::{RunLedger, Toolbox};
 use belljar_hooks::Told;
-use belljar_ledger::QuestionFilter;
 use belljar_model::{Limits, RunId, RunsPatch};
-use belljar_telemetry::{Gauges, Telemetry};
+use belljar_telemetry::{Gauges, Room, Telemetry};
 use belljar_upstream::ClientAbilities;
 use futures::{FutureExt as _, future::BoxFuture};
 use parking_lot::{Mutex, MutexGuard};
+use serde_json::value::to_raw_value;
 use tokio::{sync::watch, task::JoinSet};
 use tokio_util::sync::CancellationToken;
 
@@ -34,6 +37,7 @@ use crate::{
     artifacts::KeptArtifacts,
     failure::Failure,
     setup::{self, Loaded},
+    traces,
 };
 
 /// All generations: the current one, and those that runs still use.
@@ -159,20 +163,51 @@ impl Generations {
             return text;
         }
         let toolbox = self.current().setup.toolbox.clone();
-        let waiting = QuestionFilter { waiting: true, ..QuestionFilter::default() };
         let approvals = match toolbox.ledger() {
-            Some(kept) => kept.ledger.questions(waiting).await.ok().map(|questions| questions.len() as u64),
+            Some(kept) => kept.ledger.waiting_questions().await.ok(),
             None => None,
         };
         let toolboxes = self.state().toolboxes.clone();
-        let gauges = Gauges { children: toolbox.status(), approvals, live: live(&toolboxes) };
+        let room = self.engine.load().map(|load| Room {
+            slots: (load.slots, load.taken_slots),
+            memory: (load.memory.as_u64(), load.taken_memory.as_u64()),
+        });
+        let (children, live, spans) = (toolbox.status(), live(&toolboxes), traces::counts());
+        let gauges = Gauges { children, approvals, live, room, resident: resident_memory(), spans };
         let text = self.telemetry.metrics(&gauges);
         *self.scraped.lock() = Some((Instant::now(), text.clone()));
         text
     }
 
+    /// What runs do at this moment, from the same events as the metrics and the page.
+    pub(crate) async fn live(&self, run: Option<RunId>) -> Result<Live, DaemonError> {
+        self.telemetry.watch_runs();
+        let toolbox = self.current().setup.toolbox.clone();
+        let waiting = match toolbox.ledger() {
+            Some(kept) => kept.ledger.waiting_questions().await.ok(),
+            None => None,
+        };
+        let raw = |error| DaemonError::new(codes::INTERNAL, format!("the answer is not JSON: {error}"));
+        let run = run.and_then(|run| self.telemetry.run(run)).map(|run| to_raw_value(&run)).transpose().map_err(raw)?;
+        let runs = to_raw_value(&self.telemetry.runs()).map_err(raw)?;
+        let children = to_raw_value(&toolbox.status()).map_err(raw)?;
+        Ok(Live { runs, run, children, waiting })
+    }
+
+    /// Whether a run has begun and not ended, in any generation of this process.
+    pub(crate) fn is_live(&self, run: RunId) -> bool {
+        let toolboxes = self.state().toolboxes.clone();
+        live(&toolboxes).contains(&run)
+    }
+
+    /// Cancels a live run of any generation, and returns whether there is one of this name.
+    pub(crate) fn cancel(&self, run: RunId) -> bool {
+        let toolboxes = self.state().toolboxes.clone();
+        toolboxes.lock().iter().filter_map(Weak::upgrade).any(|toolbox| toolbox.cancel(run))
+    }
+
     /// The generation for a request that begins now.
-    pub(super) fn current(&self) -> Generation {
+    pub(crate) fn current(&self) -> Generation {
         self.state().current.clone()
     }
 
@@ -228,6 +263,14 @@ impl Generations {
     fn state(&self) -> MutexGuard<'_, GenerationsState> {
         self.state.lock()
     }
+}
+
+/// The resident memory of this process, where the system says it.
+fn resident_memory() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let kib: u64 =
+        status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?.split_whitespace().next()?.parse().ok()?;
+    kib.checked_mul(1024)
 }
 
 impl GenerationsState {

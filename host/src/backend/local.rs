@@ -7,7 +7,9 @@ use belljar_daemon::requests::{
     AskEffect, Call, Execute, MAX_WORKSPACE_BYTES, Origin, Search, Servers, Told, ToolEffect,
 };
 use belljar_gateway::{Approvals, Asker, Gateway, Holder, Toolbox, report};
-use belljar_model::{Effect, ErrorKind, MEASURED_DAYS, RunError, RunId, ServerFigures};
+use belljar_model::{
+    Effect, ErrorKind, MEASURED_DAYS, Outcome, RequestFailure, RequestTrace, RunError, RunId, ServerFigures,
+};
 use belljar_upstream::Caller;
 use futures::{
     FutureExt as _,
@@ -27,6 +29,7 @@ use crate::{
     failure::Failure,
     render::progress::{self, Progress},
     setup::Setup,
+    traces::{Asked, Searching},
 };
 
 /// A backend of this process.
@@ -84,12 +87,14 @@ impl Local {
         Ok(self.gateway.insert(gateway).clone())
     }
 
+    /// Executes a run. `request` stays there if none has begun for it.
     async fn run(
         &mut self,
         mut asked: Execute,
+        request: &mut Option<Asked>,
         meanwhile: Meanwhile,
         cancelled: Cancelled<'_>,
-    ) -> Result<Told, Failure> {
+    ) -> Result<Outcome, Failure> {
         let work = match (asked.code.take(), asked.run) {
             (Some(code), None) => Work::Script(code),
             (None, Some(run)) => Work::Run(run),
@@ -106,6 +111,9 @@ impl Local {
         }
         if asked.origin == Origin::Serve {
             gateway = gateway.with_previews();
+        }
+        if let Some(request) = asked.request.take() {
+            gateway = gateway.with_request(request);
         }
         if let Some(follower) = meanwhile.follower {
             gateway = gateway.with_follower(follower);
@@ -129,10 +137,31 @@ impl Local {
             Work::Script(code) => gateway.execute(code).limits(&limits),
             Work::Run(run) => gateway.resume(run),
         };
-        let mut outcome = execution.caller(caller).cancel_on(cancelled).await;
-        let text = report(&outcome);
-        let (media, recording) = (std::mem::take(&mut outcome.media), outcome.recording.take());
-        Ok(Told { answer: json(&outcome)?, text, media, recording })
+        let outcome = execution.caller(caller).cancel_on(cancelled).await;
+        if gateway.has_run_for_request() {
+            *request = None;
+        }
+        Ok(outcome)
+    }
+
+    async fn found(&mut self, asked: Search) -> Result<Told, Failure> {
+        let detail = asked.detail.as_deref().map(str::parse).transpose();
+        let query = Query {
+            text: asked.query,
+            server: asked.server,
+            effect: asked.effect,
+            detail: detail.map_err(|error: belljar_catalog::UnknownDetail| usage(error.to_string()))?,
+            limit: asked.limit,
+            budget: asked.budget,
+        };
+        if self.toolbox().has_skills() {
+            // Its engine reads what they take.
+            self.gateway().await?;
+            self.toolbox().refresh_skills().await;
+        }
+        let answer = self.toolbox().search(&query).await;
+        let text = answer.to_text();
+        Ok(Told { answer: json(&answer)?, text, media: Vec::new(), recording: None })
     }
 
     /// Who can be asked about calls of the run.
@@ -155,7 +184,21 @@ impl Backend for Local {
         meanwhile: Meanwhile,
         cancelled: Cancelled<'a>,
     ) -> BoxFuture<'a, Result<Told, Failure>> {
-        self.run(asked, meanwhile, cancelled).boxed()
+        async move {
+            let mut request = Some(Asked::now(|| asked.request.clone().map(RequestTrace::bounded)));
+            let outcome = self.run(asked, &mut request, meanwhile, cancelled).await;
+            if let Some(refused) = request {
+                let kind = match &outcome {
+                    Ok(outcome) => outcome.result.as_ref().err().map(|error| error.kind),
+                    Err(failure) => Some(failure.kind()),
+                };
+                // Whoever waits for a person has not failed.
+                let kind = kind.filter(|kind| *kind != ErrorKind::Approval);
+                refused.ended(kind.map(|kind| RequestFailure::Tool(Some(kind))));
+            }
+            told(outcome?)
+        }
+        .boxed()
     }
 
     fn call<'a>(&'a mut self, asked: Call, cancelled: Cancelled<'a>) -> BoxFuture<'a, Result<Box<RawValue>, Failure>> {
@@ -185,25 +228,12 @@ impl Backend for Local {
         .boxed()
     }
 
-    fn search(&mut self, asked: Search) -> BoxFuture<'_, Result<Told, Failure>> {
+    fn search(&mut self, mut asked: Search) -> BoxFuture<'_, Result<Told, Failure>> {
         async move {
-            let detail = asked.detail.as_deref().map(str::parse).transpose();
-            let query = Query {
-                text: asked.query,
-                server: asked.server,
-                effect: asked.effect,
-                detail: detail.map_err(|error: belljar_catalog::UnknownDetail| usage(error.to_string()))?,
-                limit: asked.limit,
-                budget: asked.budget,
-            };
-            if self.toolbox().has_skills() {
-                // Its engine reads what they take.
-                self.gateway().await?;
-                self.toolbox().refresh_skills().await;
-            }
-            let answer = self.toolbox().search(&query).await;
-            let text = answer.to_text();
-            Ok(Told { answer: json(&answer)?, text, media: Vec::new(), recording: None })
+            let searching = Searching::now(asked.request.take());
+            let found = self.found(asked).await;
+            searching.ended(found.as_ref().err().map(Failure::kind));
+            found
         }
         .boxed()
     }
@@ -228,7 +258,7 @@ impl Backend for Local {
                     () = cancelled => {}
                 }
             }
-            json(&self.toolbox().seen_servers().await)
+            json(&self.toolbox().seen_servers(usize::MAX).await.0)
         }
         .boxed()
     }
@@ -254,6 +284,13 @@ impl Backend for Local {
         }
         .boxed()
     }
+}
+
+/// The answer for an outcome.
+fn told(mut outcome: Outcome) -> Result<Told, Failure> {
+    let text = report(&outcome);
+    let (media, recording) = (std::mem::take(&mut outcome.media), outcome.recording.take());
+    Ok(Told { answer: json(&outcome)?, text, media, recording })
 }
 
 /// Whose the things are that live between the runs of this caller.

@@ -22,6 +22,7 @@ mod port;
 mod remote;
 mod service;
 
+pub(crate) use generation::Generation;
 pub(crate) use generations::Generations;
 pub(crate) use hosted::{HostAsker, HostRunner};
 pub(crate) use limits::raised;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use belljar_daemon::{
     Answer, DaemonError, HostConnection, Service, codes,
     requests::{
-        AskEffect, AskHook, AskMetrics, AwaitPage, Call, Execute, Method, Metrics, OpenPage, PageOpened, Reload,
-        Search, Servers, Warm,
+        AskEffect, AskHook, AskLive, AskMetrics, AwaitPage, Call, Execute, Method, Metrics, OpenPage, PageOpened,
+        Reload, Search, Servers, Warm,
     },
 };
 use belljar_host_protocol::{Ends, LineSink, SessionLimits};
@@ -87,6 +87,14 @@ impl Service for GatewayService {
             AskMetrics::NAME => {
                 let generations = self.0.clone();
                 async move { json(&Metrics { text: generations.metrics().await }) }.boxed()
+            }
+            AskLive::NAME => {
+                let generations = self.0.clone();
+                async move {
+                    let AskLive { run } = parsed(&params)?;
+                    json(&generations.live(run).await?)
+                }
+                .boxed()
             }
             OpenPage::NAME => {
                 let page = self.1.clone();

@@ -2,7 +2,13 @@
 
 use std::{path::Path, process::ExitCode};
 
+#[cfg(not(unix))]
+use crate::setup::Loaded;
 use crate::{commands::run::RunArguments, failure::Failure};
+#[cfg(not(unix))]
+use belljar_model::Outcome;
+#[cfg(not(unix))]
+use belljar_sandbox::Recording;
 
 /// What a component's file ends in: WebAssembly, or its text form.
 const ENDINGS: [&str; 2] = ["wasm", "wat"];
@@ -18,14 +24,20 @@ pub(super) async fn run(_file: &Path, _arguments: &RunArguments) -> Result<ExitC
     Err(Failure::config("components are run in a confined process, which needs Linux", "run a script instead"))
 }
 
+#[cfg(not(unix))]
+pub(super) async fn replay(_file: &Path, _loaded: Loaded, _recording: &Recording) -> Result<Outcome, Failure> {
+    Err(Failure::config("components are run in a confined process, which needs Linux", "replay a script instead"))
+}
+
 #[cfg(unix)]
-pub(super) use here::run;
+pub(super) use here::{replay, run};
 
 #[cfg(unix)]
 mod here {
     use belljar_gateway::{CallPlan, ComponentJob, ComponentPlan, Gateway};
     use belljar_ledger::Asker;
-    use belljar_model::LimitsPatch;
+    use belljar_model::{LimitsPatch, Outcome};
+    use belljar_sandbox::Recording;
     use belljar_upstream::Caller;
     use futures::FutureExt as _;
     use serde_json::{Value, json, value::to_raw_value};
@@ -34,7 +46,7 @@ mod here {
     use crate::{
         approvals::{self, TerminalDesk},
         backend,
-        commands::{run::show, source},
+        commands::{recording::RecordingFile, run::show, source},
         environment,
         output::{self, ERROR, visible, visible_line},
         render,
@@ -50,23 +62,49 @@ mod here {
     const ORIGIN: &str = "run";
 
     pub(in crate::commands) async fn run(file: &Path, arguments: &RunArguments) -> Result<ExitCode, Failure> {
-        if arguments.record.is_some() {
+        if arguments.workspace.workspace.is_some() {
             return Err(Failure::usage(
-                "runs of components are not recorded yet",
-                "leave --record out; the ledger has the calls: belljar runs",
+                "--workspace is for scripts: a component has no artifacts and keeps nothing",
+                "leave it out",
             ));
         }
+        let recording = arguments.record.as_deref().map(RecordingFile::new).transpose()?;
         let input = arguments.input.as_deref().map(checked).transpose()?;
         let loaded = setup::read_to_call(&arguments.config)?;
+        let job = job(file, input)?;
+        if arguments.plan {
+            plan(loaded, &job, arguments).await
+        } else {
+            executed(loaded, (file, &job), arguments, recording).await
+        }
+    }
+
+    /// Repeats a recorded run of a component.
+    pub(in crate::commands) async fn replay(
+        file: &Path,
+        loaded: Loaded,
+        recording: &Recording,
+    ) -> Result<Outcome, Failure> {
+        let job = job(file, None)?;
+        let gateway = Setup::of(loaded).gateway().await?;
+        Ok(gateway.replay_component(&job, recording).await?)
+    }
+
+    fn job(file: &Path, input: Option<String>) -> Result<ComponentJob, Failure> {
         let file = source::read_bytes(file, "a component", MAX_BYTES)?;
         let program = environment::own_worker(setup::COMPONENT).ok_or_else(|| {
             Failure::internal("belljar's own program cannot be found, which the component's process is to run")
         })?;
-        let job = ComponentJob { program, file, input };
-        if arguments.plan { plan(loaded, &job, arguments).await } else { executed(loaded, &job, arguments).await }
+        Ok(ComponentJob { program, file, input })
     }
 
-    async fn executed(loaded: Loaded, job: &ComponentJob, arguments: &RunArguments) -> Result<ExitCode, Failure> {
+    async fn executed(
+        loaded: Loaded,
+        (file, job): (&Path, &ComponentJob),
+        arguments: &RunArguments,
+        recording: Option<RecordingFile>,
+    ) -> Result<ExitCode, Failure> {
+        let max_recording = loaded.config.ledger.max_recording;
         let told_to_end = signals::told_to_end();
         let desk = TerminalDesk::open(&loaded)?;
         let limits = backend::raised(&arguments.limits.patch, &loaded.limits());
@@ -79,12 +117,19 @@ mod here {
         if let Some(level) = arguments.ledger {
             gateway = gateway.with_ledger_level(level);
         }
+        if recording.is_some() {
+            gateway = gateway.with_recording(max_recording);
+        }
         let progress = render::progress::show(setup.toolbox.upstream());
         let unchanged = LimitsPatch::default();
         let outcome = gateway.run_component(job, &unchanged, Caller::default(), told_to_end.boxed()).await;
         progress.end().await;
         let shown = to_raw_value(&outcome).map_err(|error| Failure::internal(error.to_string()));
         let code = shown.and_then(|shown| show(&shown, arguments.json));
+        let code = code.and_then(|code| match &recording {
+            Some(recording) => recording.write(outcome.recording.as_ref(), Some(file)).map(|()| code),
+            None => Ok(code),
+        });
         futures::join!(setup.toolbox.shutdown(), setup.told.close());
         code
     }
@@ -127,16 +172,21 @@ mod here {
                 "hint": each.hint,
             })
         };
+        let unavailable = |(server, reason): &(String, String)| json!({ "server": server, "reason": reason });
         json!({
             "ok": true,
             "interfaces": plan.imports.interfaces,
+            "any_tool": !plan.imports.any_tool.is_empty(),
             "takes_input": plan.imports.run.takes_input,
             "tools": plan.tools.iter().map(tool).collect::<Vec<_>>(),
+            "unavailable": plan.unavailable.iter().map(unavailable).collect::<Vec<_>>(),
         })
     }
 
     fn print(plan: &ComponentPlan) {
-        if plan.tools.is_empty() {
+        if !plan.imports.any_tool.is_empty() {
+            output::print("the component can call any tool, which it chooses while it runs:");
+        } else if plan.tools.is_empty() {
             output::print("the component can call no tool");
         }
         let rows: Vec<[String; 3]> = plan.tools.iter().map(row).collect();
@@ -148,6 +198,10 @@ mod here {
             if let Some(problem) = &tool.problem {
                 output::print(format_args!("    {ERROR}would fail:{ERROR:#} {}", visible(problem)));
             }
+        }
+        for (server, reason) in &plan.unavailable {
+            let (server, reason) = (visible_line(server), visible_line(reason));
+            output::print(format_args!("{server}.*: its tools are not known, since it is not available: {reason}"));
         }
     }
 

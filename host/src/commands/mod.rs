@@ -31,6 +31,7 @@ pub(crate) mod skills;
 mod source;
 pub(crate) mod test;
 pub(crate) mod token;
+pub(crate) mod top;
 pub(crate) mod typescript;
 pub(crate) mod ui;
 pub(crate) mod wit;

@@ -47,8 +47,9 @@ impl RecordingFile {
         &self.path
     }
 
-    /// Writes the recording, readable by its owner only, and reports it.
-    pub(super) fn write(&self, recorded: Option<&Recorded>) -> Result<(), Failure> {
+    /// Writes the recording, readable by its owner only, and reports it. `component` is the file of
+    /// the component whose run it is.
+    pub(super) fn write(&self, recorded: Option<&Recorded>, component: Option<&Path>) -> Result<(), Failure> {
         let path = self.path.display();
         let bytes = match recorded {
             Some(Recorded::Whole(bytes)) => bytes,
@@ -63,7 +64,8 @@ impl RecordingFile {
         };
         self.write_bytes(bytes)?;
         let size = ByteSize::b(bytes.len() as u64).display().iec();
-        output::note(format_args!("recorded, {size}: belljar replay {path}"));
+        let with = component.map(|file| format!(" --component {}", file.display())).unwrap_or_default();
+        output::note(format_args!("recorded, {size}: belljar replay {path}{with}"));
         Ok(())
     }
 

@@ -2,12 +2,14 @@
 
 use std::{path::PathBuf, process::ExitCode};
 
+use belljar_model::Outcome;
 use belljar_recording::fixture::{Fixture, Match};
 use belljar_sandbox::Recording;
 use clap::Args;
 use serde_json::value::to_raw_value;
 
 use super::{
+    component,
     recording::{MAX_BYTES, RecordingFile},
     runs, source,
 };
@@ -28,6 +30,9 @@ pub(crate) struct ReplayArguments {
     /// arguments were recorded.
     #[arg(long, value_name = "SCRIPT")]
     pub(crate) source: Option<PathBuf>,
+    /// The component whose run it is: the very file, which is not in the recording.
+    #[arg(long, value_name = "WASM", conflicts_with_all = ["source", "fixture", "loose"])]
+    pub(crate) component: Option<PathBuf>,
     /// Writes a fixture of the run into this new file, for belljar test.
     #[arg(long, value_name = "OUT")]
     pub(crate) fixture: Option<PathBuf>,
@@ -55,6 +60,10 @@ pub(crate) async fn replay(arguments: ReplayArguments) -> Result<ExitCode, Failu
     };
     let recording = Recording::read(bytes)
         .map_err(|error| Failure::usage(format!("{path}: {error}"), "belljar run --record FILE writes recordings"))?;
+    if let Some(file) = &arguments.component {
+        let outcome = component::replay(file, loaded, &recording).await?;
+        return shown(&outcome, arguments.json);
+    }
     let max_source = loaded.limits().max_source.as_u64();
     let script =
         arguments.source.as_deref().map(|path| source::read(Some(path), "a script", max_source)).transpose()?;
@@ -71,7 +80,11 @@ pub(crate) async fn replay(arguments: ReplayArguments) -> Result<ExitCode, Failu
         let script = arguments.source.as_deref().map(|script| file.way_to(script)).transpose()?;
         file.write_fixture(&Fixture { script, ..fixture }.to_text())?;
     }
+    shown(&outcome, arguments.json)
+}
+
+fn shown(outcome: &Outcome, json: bool) -> Result<ExitCode, Failure> {
     let outcome =
-        to_raw_value(&outcome).map_err(|error| Failure::internal(format!("the outcome is not JSON: {error}")))?;
-    super::run::show(&outcome, arguments.json)
+        to_raw_value(outcome).map_err(|error| Failure::internal(format!("the outcome is not JSON: {error}")))?;
+    super::run::show(&outcome, json)
 }

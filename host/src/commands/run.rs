@@ -147,7 +147,7 @@ pub(super) async fn executed(
     let code = told.and_then(|told| {
         let code = show(&told.answer, json)?;
         if let Some(file) = &recording {
-            file.write(told.recording.as_ref())?;
+            file.write(told.recording.as_ref(), None)?;
         }
         Ok(code)
     });

@@ -53,6 +53,7 @@ pub(crate) async fn search(arguments: SearchArguments) -> Result<ExitCode, Failu
         detail: arguments.detail.map(|detail| detail.to_string()),
         limit: arguments.limit,
         budget: arguments.budget,
+        request: None,
     };
     let mut backend = backend::open(loaded, arguments.daemon).await?;
     let progress = backend.progress();

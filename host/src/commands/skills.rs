@@ -196,7 +196,10 @@ async fn save(arguments: &SaveArguments) -> Result<ExitCode, Failure> {
     let allow_yes = loaded.config.approvals.allow_yes;
     let recording = Recording::read(runs::recording(*run).await?)
         .map_err(|error| Failure::internal(format!("the recording of {run} cannot be read: {error}")))?;
-    let text = named(loaded, &recording.start().source).await?;
+    let script = recording.start().script().ok_or_else(|| {
+        Failure::usage(format!("{run} is the run of a component, which is not a script"), "name the run of a script")
+    })?;
+    let text = named(loaded, script).await?;
     let file = folder.join(format!("{name}.ts"));
     let target = target(&folder, &others, name, *force)?;
     output::say(visible(text.trim_end()));

@@ -9,6 +9,9 @@ use cap_std::{ambient_authority, fs::Dir};
 
 use crate::failure::Failure;
 
+/// What a file of WebAssembly begins with.
+const WEBASSEMBLY: &[u8] = b"\0asm";
+
 /// Reads a file, or standard input for `-` or no path, as UTF-8 of at most `max` bytes.
 pub(crate) fn read(path: Option<&Path>, what: &str, max: u64) -> Result<String, Failure> {
     let (bytes, name) = match path {
@@ -23,6 +26,12 @@ pub(crate) fn read(path: Option<&Path>, what: &str, max: u64) -> Result<String, 
             (bytes, "stdin".to_owned())
         }
     };
+    if bytes.starts_with(WEBASSEMBLY) {
+        return Err(Failure::usage(
+            format!("{name} is WebAssembly, not {what}"),
+            "belljar run takes a component from a file whose name ends in .wasm; --plan there says what it could reach",
+        ));
+    }
     if bytes.len() as u64 > max {
         return Err(too_large(&name, what, max, "pass data through tools instead"));
     }

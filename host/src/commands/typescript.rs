@@ -2,7 +2,7 @@
 //! it has.
 //!
 //! It works from the tool lists that are on disk, and starts a server only where its list is not
-//! known yet. It calls nothing.
+//! known yet, or lacks a tool that is named. It calls nothing.
 
 use std::{path::PathBuf, process::ExitCode};
 
@@ -34,7 +34,7 @@ Examples:
   belljar typescript github                  print the declarations of a server
   belljar typescript --out belljar           write the client and its types for all servers
 
-Nothing is called. A server is started only if its tools are not known yet.
+Nothing is called. A server is started only if its tools are not known yet, or a named tool is not among them.
 
 Exit code: 0, also if a server that was not named is left out since it is not available; 2 wrong usage or configuration, or a \
 server or tool that is not there; 3 belljar itself failed.";

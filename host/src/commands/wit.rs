@@ -1,10 +1,10 @@
 //! `belljar wit`: child servers as WIT packages, for components in any language.
 //!
-//! It works from the tool lists on disk, and starts a server only if its list is not known yet. It
-//! calls nothing.
+//! It works from the tool lists on disk, and starts a server only if its list is not known yet, or
+//! lacks a tool that is named. It calls nothing.
 
 use std::{
-    collections::{BTreeMap, HashSet},
+    collections::{BTreeMap, BTreeSet, HashSet},
     io,
     path::{Path, PathBuf},
     process::ExitCode,
@@ -15,9 +15,11 @@ use belljar_catalog::{
     Catalog, ServerState,
     wit::{Mapping, Package, Selection, Worlds, packages},
 };
+use belljar_gateway::Toolbox;
 use belljar_model::{ErrorKind, RunError, ToolPath};
 use cap_std::{ambient_authority, fs::Dir};
 use clap::Args;
+use futures::future::join_all;
 use serde_json::{Value, json};
 
 use crate::{
@@ -36,8 +38,9 @@ Examples:
   belljar wit github                                  print the package of a server
   belljar wit github.create_issue github.list_issues  a package with these tools alone
   belljar wit github fs --world --out wit             write a folder for wit-bindgen, componentize-py, jco or wasm-tools
+  belljar wit --any-tool --world --out wit            for components that find tools by their names while they run
 
-Nothing is called. A server is started only if its tools are not known yet.
+Nothing is called. A server is started only if its tools are not known yet, or a named tool is not among them.
 
 Exit code: 0, also if a server that was not named is left out since it is not available; 2 wrong usage or configuration, or a \
 server or tool that is not there; 3 belljar itself failed.";
@@ -48,6 +51,10 @@ pub(crate) struct WitArguments {
     /// Servers, or single tools of them; nothing takes all servers.
     #[arg(value_name = "SERVER|SERVER.TOOL")]
     pub(crate) names: Vec<String>,
+    /// Adds the interface that finds any tool by its name while a component runs. Alone, it takes
+    /// no server.
+    #[arg(long)]
+    pub(crate) any_tool: bool,
     /// Writes the package and its dependencies into this folder, and prints nothing of them.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
@@ -62,19 +69,23 @@ pub(crate) struct WitArguments {
 }
 
 pub(crate) async fn wit(arguments: WitArguments) -> Result<ExitCode, Failure> {
+    if arguments.any_tool && arguments.names.is_empty() {
+        print(&arguments, &[])?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let setup = Setup::of(setup::read(&arguments.config)?);
     let catalog = catalog(&setup, &arguments.names).await?;
     show(&catalog, &arguments)?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// The tools of these servers, or of all. Servers whose tools are not known are started, and ended.
+/// The tools of these servers, or of all. Servers whose tools are not known, or that lack a tool
+/// that is named, are started, and ended.
 pub(crate) async fn catalog(setup: &Setup, names: &[String]) -> Result<Arc<Catalog>, Failure> {
     let told_to_end = signals::told_to_end();
     let progress = render::progress::show(setup.toolbox.upstream());
-    let servers: Vec<&str> = names.iter().map(|name| name.split('.').next().unwrap_or_default()).collect();
     let catalog = tokio::select! {
-        catalog = setup.toolbox.catalog_of(&servers) => Ok(catalog),
+        catalog = current(&setup.toolbox, names) => Ok(catalog),
         () = told_to_end => Err(RunError::new(ErrorKind::Cancelled, "interrupted").into()),
     };
     progress.end().await;
@@ -82,28 +93,67 @@ pub(crate) async fn catalog(setup: &Setup, names: &[String]) -> Result<Arc<Catal
     catalog
 }
 
+/// The same. A list on disk may be outdated: a tool is missing if the server itself does not have
+/// it.
+async fn current(toolbox: &Toolbox, names: &[String]) -> Arc<Catalog> {
+    let servers: Vec<&str> = names.iter().map(|name| name.split('.').next().unwrap_or_default()).collect();
+    let catalog = toolbox.catalog_of(&servers).await;
+    let is_missing = |name: &String| name.contains('.') && catalog.lookup(name).is_none();
+    let lacking = names.iter().zip(&servers).filter(|(name, _)| is_missing(name)).map(|(_, server)| *server);
+    let lacking: BTreeSet<String> = lacking
+        .filter_map(|server| catalog.server(server).or_else(|| catalog.namespace(server)))
+        .filter(|server| *server.state() == ServerState::Ready)
+        .map(|server| server.name().to_owned())
+        .collect();
+    if lacking.is_empty() {
+        return catalog;
+    }
+    join_all(lacking.iter().map(|server| toolbox.upstream().start(server))).await;
+    toolbox.catalog_of(&servers).await
+}
+
 fn show(catalog: &Catalog, arguments: &WitArguments) -> Result<(), Failure> {
     let chosen = chosen(catalog, &arguments.names)?;
     let names: Vec<&str> = catalog.servers().iter().map(|server| server.name()).collect();
-    let mapped: Vec<(Mapping, &Option<HashSet<ToolPath>>)> = packages(&names)
+    let mapped: Vec<Selected<'_>> = packages(&names)
         .iter()
         .zip(catalog.servers())
         .filter_map(|(package, server)| Some((Mapping::new(package, server), chosen.get(server.name())?)))
         .collect();
-    let selections: Vec<Selection<'_>> = mapped
-        .iter()
-        .map(|(mapping, only)| only.as_ref().map_or(Selection::all(mapping), |only| Selection::of(mapping, only)))
-        .collect();
-    if selections.iter().all(|selection| selection.functions().next().is_none()) {
+    let offered: HashSet<&ToolPath> =
+        mapped.iter().flat_map(|(mapping, _)| mapping.functions()).map(|function| &function.path).collect();
+    if let Some(path) = chosen.values().flatten().flatten().find(|path| !offered.contains(path)) {
+        let hint = "its name has a line break, or is that of a lock; name other tools";
+        return Err(Failure::usage(format!("components cannot import {:?}", path.to_string()), hint));
+    }
+    let is_empty = |(mapping, only): &Selected<'_>| selection(mapping, only).functions().next().is_none();
+    if mapped.iter().all(is_empty) {
         return Err(Failure::config("there are no tools for a package", "belljar servers says what each server has"));
     }
-    let package = Package::new(&selections, if arguments.world { Worlds::Guest } else { Worlds::Imports });
+    print(arguments, &mapped)
+}
+
+/// A server, and those of its tools that were chosen, if not all.
+type Selected<'c> = (Mapping, &'c Option<HashSet<ToolPath>>);
+
+fn selection<'m>(mapping: &'m Mapping, only: &'m Option<HashSet<ToolPath>>) -> Selection<'m> {
+    only.as_ref().map_or(Selection::all(mapping), |only| Selection::of(mapping, only))
+}
+
+/// Prints or writes the package of these servers.
+fn print(arguments: &WitArguments, mapped: &[Selected<'_>]) -> Result<(), Failure> {
+    let selections: Vec<Selection<'_>> = mapped.iter().map(|(mapping, only)| selection(mapping, only)).collect();
+    let worlds = if arguments.world { Worlds::Guest } else { Worlds::Imports };
+    let package = match arguments.any_tool {
+        true => Package::with_any_tool(&selections, worlds),
+        false => Package::new(&selections, worlds),
+    };
     if let Some(folder) = &arguments.out {
         let files = package.files();
         write(folder, files.iter().map(|file| (file.path.as_str(), file.text.as_str())))?;
     }
     if arguments.json {
-        output::print_json(&as_json(&package, &mapped, &selections));
+        output::print_json(&as_json(&package, mapped, &selections));
     } else if let Some(folder) = &arguments.out {
         output::print(format_args!("the package is in {}", output::visible_line(&folder.display().to_string())));
     } else {
@@ -181,7 +231,7 @@ pub(super) fn write<'a>(folder: &Path, files: impl IntoIterator<Item = (&'a str,
     Ok(())
 }
 
-fn as_json(package: &Package, mapped: &[(Mapping, &Option<HashSet<ToolPath>>)], selections: &[Selection<'_>]) -> Value {
+fn as_json(package: &Package, mapped: &[Selected<'_>], selections: &[Selection<'_>]) -> Value {
     let tools = mapped.iter().zip(selections).flat_map(|((mapping, _), selection)| {
         selection.functions().map(move |function| {
             json!({

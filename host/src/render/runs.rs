@@ -47,6 +47,15 @@ pub(crate) enum Crossing<'r> {
     Fault { number: u64, text: &'r str },
 }
 
+/// What ran, as its recording says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ran<'r> {
+    /// A script, with this source.
+    Script(&'r str),
+    /// A component, whose file a replay needs.
+    Component,
+}
+
 /// Where two runs first differ.
 #[derive(Debug, Serialize)]
 pub(crate) struct Difference {
@@ -70,7 +79,7 @@ pub(crate) fn difference((one, other): (RunId, RunId), difference: Option<&Diffe
     }
 }
 
-pub(crate) fn show(run: &KeptRun, calls: &[KeptCall], source: Option<&str>, crossings: &[Crossing<'_>]) {
+pub(crate) fn show(run: &KeptRun, calls: &[KeptCall], ran: Option<Ran<'_>>, crossings: &[Crossing<'_>]) {
     let style = style(run.state);
     output::print(format_args!("{STRONG}{}{STRONG:#}  {style}{}{style:#}", run.run, run.state.as_str()));
     let row = |name: &str, value: String| output::print(format_args!("  {DIM}{name:<9}{DIM:#} {value}"));
@@ -96,12 +105,15 @@ pub(crate) fn show(run: &KeptRun, calls: &[KeptCall], source: Option<&str>, cros
         row("memory", size(bytes));
     }
     match (run.recording, run.recording_bytes.map(size)) {
-        (Some("replayable"), Some(size)) => row("recording", format!("{size}: belljar replay {}", run.run)),
+        (Some("replayable"), Some(size)) => {
+            let with = if ran == Some(Ran::Component) { " --component FILE" } else { "" };
+            row("recording", format!("{size}: belljar replay {}{with}", run.run));
+        }
         (Some("verifiable"), Some(size)) => row("recording", format!("{size}, redacted: verifiable, not replayable")),
         (Some(_), _) => row("recording", "none: not replayable".to_owned()),
         (None, _) => {}
     }
-    if let Some(source) = source {
+    if let Some(Ran::Script(source)) = ran {
         output::print(format_args!("{STRONG}source{STRONG:#}\n{DIM}  {DIM:#}{}", visible(source)));
     }
     let widest = calls.iter().map(|call| call.tool.to_string().chars().count()).max().unwrap_or(0);

@@ -6,8 +6,11 @@
 
 use belljar_daemon::requests::Told;
 use belljar_gateway::report;
-use belljar_model::{ByteSize, Media, Outcome, display};
-use rmcp::model::{CallToolResult, ContentBlock};
+use belljar_model::{ByteSize, Media, Outcome, RequestFailure, display};
+use rmcp::{
+    ErrorData,
+    model::{CallToolResponse, CallToolResult, ContentBlock},
+};
 use serde_json::{Map, Value, json};
 
 use crate::failure::Failure;
@@ -37,6 +40,24 @@ pub(super) fn of(answer: Result<Told, Failure>) -> CallToolResult {
             CallToolResult::error(vec![ContentBlock::text(format!("{message}{}", hint.unwrap_or_default()))])
         }
     }
+}
+
+/// Why a request was not answered as its client wanted, if it was not, for its span.
+pub(super) fn failure(result: &Result<CallToolResponse, ErrorData>) -> Option<RequestFailure> {
+    match result {
+        Err(error) => Some(RequestFailure::Code(error.code.0)),
+        Ok(CallToolResponse::Complete(result)) => failure_of(result),
+        Ok(_) => None,
+    }
+}
+
+/// The same for a result.
+pub(super) fn failure_of(result: &CallToolResult) -> Option<RequestFailure> {
+    let kind = || {
+        let error = result.structured_content.as_ref()?.get("error")?;
+        serde_json::from_value(error.get("kind")?.clone()).ok()
+    };
+    (result.is_error == Some(true)).then(|| RequestFailure::Tool(kind()))
 }
 
 /// An outcome as a result.

@@ -28,7 +28,10 @@ use super::{
     seen::Seen,
     workspace::Workspaces,
 };
-use crate::backend::{Backends, Meanwhile};
+use crate::{
+    backend::{Backends, Meanwhile},
+    traces::Asked as Traced,
+};
 
 /// Executes runs.
 #[derive(Clone)]
@@ -48,10 +51,12 @@ type Desk = (u64, Arc<dyn Ledger>);
 
 impl Runs {
     /// Runs a script, and asks the client's user about calls: meanwhile, or in place of an answer.
+    /// `traced` stays there if the request gets no further than to here.
     pub(super) async fn execute(
         &self,
         arguments: Value,
         retry: Option<Retry>,
+        traced: &mut Option<Traced>,
         context: &RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let request: ExecuteRequest = match serde_json::from_value(arguments) {
@@ -72,7 +77,8 @@ impl Runs {
                     Err(NoRound::Told(result)) => return Ok((*result).into()),
                 };
                 let asked = Asked { desk: Some(round.desk), with_answer: round.is_asked_with_answer };
-                let answer = Box::pin(self.carried_out(round.take_request(), (asked, None), context)).await?;
+                let answer = self.carried_out(round.take_request(), (asked, None), traced.take(), context);
+                let answer = Box::pin(answer).await?;
                 return Ok(match answer {
                     CallToolResponse::Complete(result) => rounds.end(round, result).await,
                     // The waiting is reported when its task has ended.
@@ -88,7 +94,7 @@ impl Runs {
             }
             Way::Nobody => (Asked::default(), None),
         };
-        Box::pin(self.carried_out(request, (asked, desk), context)).await
+        Box::pin(self.carried_out(request, (asked, desk), traced.take(), context)).await
     }
 
     /// Executes a request, and sends the client what it wants to hear meanwhile. A long run becomes
@@ -97,10 +103,11 @@ impl Runs {
         &self,
         request: ExecuteRequest,
         asked: (Asked, Option<Desk>),
+        traced: Option<Traced>,
         context: &RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let workspace = self.workspaces.of(context).await;
-        let asked = (asked, workspace);
+        let asked = (asked, workspace, traced);
         let following = Following::new(context, &self.log_level);
         let knows_tasks = context.client_capabilities().is_some_and(|abilities| abilities.supports_tasks());
         let seen = Some(&following.seen).filter(|_| knows_tasks || following.is_wanted(context)).cloned();
@@ -139,12 +146,14 @@ impl Runs {
         &self,
         request: ExecuteRequest,
         requester: Requester,
-        ((asked, desk), workspace): ((Asked, Option<Desk>), String),
+        ((asked, desk), workspace, traced): ((Asked, Option<Desk>), String, Option<Traced>),
         seen: Option<Seen>,
         ended: impl Future<Output = ()> + Send,
     ) -> CallToolResult {
         if request.code.is_some() == request.run.is_some() {
-            return told(Outcome::refused(neither_or_both()));
+            let result = told(Outcome::refused(neither_or_both()));
+            end(traced, &result);
+            return result;
         }
         let desk = desk.as_ref().map(|(desk, ledger)| (*desk, ledger));
         let execute = Execute {
@@ -157,14 +166,32 @@ impl Runs {
             asked_with_answer: asked.with_answer,
             principal: requester.principal(),
             workspace: Some(workspace),
+            request: Some(requester.trace.clone()),
             ..Execute::default()
         };
         let meanwhile = Meanwhile {
             follower: seen.map(|seen| seen.follower()),
             client: requester.asked_by_children(&self.questions),
         };
-        let work = async { self.backends.backend().await?.execute(execute, meanwhile, ended.boxed()).await };
-        asked_meanwhile(&requester, desk, async { answer::of(work.await) }).await
+        let work = async {
+            let mut backend = match self.backends.backend().await {
+                Ok(backend) => backend,
+                Err(failure) => {
+                    let result = answer::of(Err(failure));
+                    end(traced, &result);
+                    return result;
+                }
+            };
+            answer::of(backend.execute(execute, meanwhile, ended.boxed()).await)
+        };
+        asked_meanwhile(&requester, desk, work).await
+    }
+}
+
+/// The end of a request that got no further.
+fn end(traced: Option<Traced>, result: &CallToolResult) {
+    if let Some(traced) = traced {
+        traced.ended(answer::failure_of(result));
     }
 }
 

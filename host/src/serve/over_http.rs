@@ -22,7 +22,7 @@ use crate::{
     arguments::ServeArguments,
     backend::{Generations, HostAsker, HostRunner},
     failure::Failure,
-    output, setup, tokens,
+    output, page, setup, tokens,
 };
 
 /// Open listeners, and their limits and names.
@@ -31,6 +31,7 @@ pub(crate) struct OverHttp {
     options: Options,
     tokens: watch::Receiver<Arc<Tokens>>,
     oauth: Option<ResourceServer>,
+    has_page: bool,
     watching: Pin<Box<dyn Future<Output = ()> + Send>>,
     #[cfg(unix)]
     _socket: Option<Socket>,
@@ -63,6 +64,9 @@ impl OverHttp {
             options = options.at(address);
             listeners.push(Listener::Tcp(listener));
             output::remark(format_args!("serving MCP at http://{address}/mcp"));
+            if arguments.ui {
+                output::remark(format_args!("the page is at http://{address}/ui/, for tokens with the scope admin"));
+            }
             if let Some(settings) = &settings.oauth {
                 output::remark(format_args!("tokens of {} for {} are taken", settings.issuer, settings.resource));
             } else if !has_tokens {
@@ -87,6 +91,7 @@ impl OverHttp {
             options,
             tokens,
             oauth,
+            has_page: arguments.ui,
             watching: Box::pin(watching),
             #[cfg(unix)]
             _socket,
@@ -109,7 +114,8 @@ impl OverHttp {
                 let host = move |principal: &Principal| -> Arc<dyn Runner> {
                     Arc::new(HostRunner::new(generations.clone(), HostAsker::of(principal)))
                 };
-                serving.with_host(Arc::new(host)).with_metrics(metrics(counted))
+                let serving = serving.with_host(Arc::new(host)).with_metrics(metrics(counted.clone()));
+                if self.has_page { serving.with_page(page::embedded(counted)) } else { serving }
             }
             None => serving,
         };

@@ -4,14 +4,19 @@ use std::sync::Arc;
 
 use belljar_daemon::requests::Principal;
 use belljar_http::{Admission, Asks, Owner, Scope};
-use belljar_model::Effect;
+use belljar_model::{Effect, RequestTrace, ServedRequest, TRACEPARENT, TRACESTATE};
 use belljar_upstream::{AskClient, ClientAbilities};
 use rmcp::{
     RoleServer,
     service::{Peer, RequestContext},
 };
 
-use super::client::{self, AskedClient, Questions, Way};
+use serde_json::Value;
+
+use super::{
+    client::{self, AskedClient, Questions, Way},
+    definitions::EXECUTE,
+};
 
 /// The asker of a run. A run may outlive its request, and this is what it keeps of it.
 pub(super) struct Requester {
@@ -25,6 +30,8 @@ pub(super) struct Requester {
     pub(super) peer: Peer<RoleServer>,
     /// Where its task keeps questions, if there may be one.
     asks: Option<Asks>,
+    /// The request, for a trace.
+    pub(super) trace: RequestTrace,
 }
 
 impl Requester {
@@ -36,6 +43,7 @@ impl Requester {
             takes_requests: client::takes_requests(context),
             peer: context.peer.clone(),
             asks: None,
+            trace: trace(context, EXECUTE),
         }
     }
 
@@ -63,6 +71,19 @@ impl Requester {
         };
         Some(Arc::new(AskedClient::new(way, self.abilities, questions)))
     }
+}
+
+/// The request, which calls this tool, and the span that its client says it is part of.
+pub(super) fn trace(context: &RequestContext<RoleServer>, tool: &str) -> RequestTrace {
+    let said = |key: &str| context.meta.get(key).and_then(Value::as_str).map(str::to_owned);
+    let transport = if Admission::of(context).is_some() { "tcp" } else { "pipe" };
+    let served = ServedRequest {
+        tool: tool.to_owned(),
+        id: context.id.to_string(),
+        protocol: context.protocol_version().map(|version| version.to_string()).unwrap_or_default(),
+        transport: transport.to_owned(),
+    };
+    RequestTrace { traceparent: said(TRACEPARENT), tracestate: said(TRACESTATE), served: Some(served) }.bounded()
 }
 
 /// The owner of the tasks.

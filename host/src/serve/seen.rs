@@ -152,7 +152,18 @@ mod tests {
 
     fn answered(seen: &Seen, call: u64, tool: &str) {
         let (tool, effect) = (tool.parse().expect("a path"), Effect::ReadOnly);
-        seen.note(&RunStep::Answered { call, tool, effect, verdict: None, sent: true, ok: true, ms: 1.0 });
+        seen.note(&RunStep::Answered {
+            call,
+            tool,
+            effect,
+            verdict: None,
+            sent: true,
+            ok: true,
+            fault: false,
+            ms: 1.0,
+            bytes: None,
+            result: None,
+        });
     }
 
     #[test]

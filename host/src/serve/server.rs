@@ -30,13 +30,13 @@ use super::{
     definitions::{self, EXECUTE, SEARCH},
     execute::Runs,
     progress,
-    requester::owner,
+    requester::{owner, trace},
     requests::SearchRequest,
     rounds::Retry,
     scopes::{may_run, not_allowed},
     workspace::{WorkspaceChoice, Workspaces},
 };
-use crate::backend::Backends;
+use crate::{backend::Backends, traces::Asked};
 
 /// The server.
 #[derive(Clone)]
@@ -60,14 +60,26 @@ impl Server {
         self.runs.workspaces.of_stdio()
     }
 
-    async fn search(&self, arguments: Value) -> CallToolResult {
+    /// Searches. `asked` stays there if the request gets no further than to this server.
+    async fn search(
+        &self,
+        arguments: Value,
+        asked: &mut Option<Asked>,
+        context: &RequestContext<RoleServer>,
+    ) -> CallToolResult {
         let request: SearchRequest = match serde_json::from_value(arguments) {
             Ok(request) => request,
             Err(error) => return refused(&format!("the arguments of {SEARCH} are wrong: {error}")),
         };
         let SearchRequest { query, server, detail, limit, budget } = request;
-        let asked = Search { query, server, effect: None, detail, limit, budget };
-        answer::of(async { self.runs.backends.backend().await?.search(asked).await }.await)
+        let request = Some(trace(context, SEARCH));
+        let search = Search { query, server, effect: None, detail, limit, budget, request };
+        let found = async {
+            let mut backend = self.runs.backends.backend().await?;
+            *asked = None;
+            backend.search(search).await
+        };
+        answer::of(found.await)
     }
 }
 
@@ -193,16 +205,19 @@ impl ServerHandler for Server {
             // this client can do.
             self.runs.backends.set_client_abilities(client::abilities(&context));
         }
+        // What gets no further than to this server has its span from here.
+        let known = [SEARCH, EXECUTE].into_iter().find(|name| *name == request.name);
+        let mut asked = Some(Asked::now(|| Some(trace(&context, known.unwrap_or_default()))));
         let result = async {
             match request.name.as_ref() {
                 SEARCH => Ok(match not_allowed(&context, Scope::Search) {
-                    None => self.search(arguments).await.into(),
+                    None => self.search(arguments, &mut asked, &context).await.into(),
                     Some(refusal) => refusal.into(),
                 }),
                 EXECUTE => match not_allowed(&context, Scope::RunReadOnly) {
                     // Boxed: the state of a run is large, in more than one place here, and the
                     // stack is small.
-                    None => Box::pin(self.runs.execute(arguments, retry, &context)).await,
+                    None => Box::pin(self.runs.execute(arguments, retry, &mut asked, &context)).await,
                     Some(refusal) => Ok(refusal.into()),
                 },
                 other => {
@@ -214,9 +229,12 @@ impl ServerHandler for Server {
         };
         // A panic only ends its request. Without an answer, the request would count as in flight
         // for ever.
-        match AssertUnwindSafe(result).catch_unwind().await {
-            Ok(result) => result,
-            Err(_) => Err(ErrorData::internal_error("the request failed inside belljar; its log says more", None)),
+        let result = AssertUnwindSafe(result).catch_unwind().await.unwrap_or_else(|_| {
+            Err(ErrorData::internal_error("the request failed inside belljar; its log says more", None))
+        });
+        if let Some(refused) = asked {
+            refused.ended(answer::failure(&result));
         }
+        result
     }
 }

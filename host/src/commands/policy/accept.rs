@@ -3,9 +3,9 @@
 
 use std::{collections::BTreeMap, process::ExitCode};
 
-use belljar_ledger::{Ledger as _, LedgerError, PinnedServer, Pins};
-use belljar_model::{ServerSpec, ToolPath, nearest};
-use belljar_policy::{laid_out, pinned, suspicions};
+use belljar_ledger::{Ledger as _, Pins};
+use belljar_model::{ServerSpec, nearest};
+use belljar_policy::laid_out;
 use serde_json::{Value, json};
 use similar::{ChangeTag, TextDiff};
 
@@ -14,21 +14,13 @@ use crate::{
     consent,
     failure::Failure,
     output::{self, ERROR, GOOD, WARNING, visible_line},
-    policy::{self, LoadedPolicy},
+    policy::{Changed, changed, unusable},
     render::count::counted,
     setup,
 };
 
 /// Lines around a difference.
 const CONTEXT: usize = 2;
-
-/// A tool that differs from its pin.
-pub(super) struct Changed {
-    pub(super) tool: ToolPath,
-    before: Option<String>,
-    now: String,
-    warnings: Vec<String>,
-}
 
 pub(crate) async fn accept(arguments: PolicyAcceptArguments) -> Result<ExitCode, Failure> {
     let loaded = setup::read(&arguments.config)?;
@@ -43,7 +35,7 @@ pub(crate) async fn accept(arguments: PolicyAcceptArguments) -> Result<ExitCode,
         known_server(name, servers)?;
     }
     let ledger = setup::ledger_of(&loaded.config.ledger);
-    let (changed, unknown) = self::changed(rules, servers, arguments.tool.as_deref(), &ledger).await?;
+    let (changed, unknown) = changed(rules, servers, arguments.tool.as_deref(), &ledger).await?;
     if !arguments.json {
         changed.iter().for_each(show);
         for server in &unknown {
@@ -90,47 +82,6 @@ pub(crate) async fn accept(arguments: PolicyAcceptArguments) -> Result<ExitCode,
         output::print_json(&json!({ "accepted": is_accepted, "changed": changed, "unknown": unknown }));
     }
     Ok(if changed.is_empty() || is_accepted { ExitCode::SUCCESS } else { ExitCode::FAILURE })
-}
-
-/// The tools that differ from their pins, and the servers for which that is unknown. A server that
-/// is checked for the first time is pinned.
-pub(super) async fn changed(
-    rules: &LoadedPolicy,
-    servers: &[ServerSpec],
-    only: Option<&str>,
-    ledger: &belljar_ledger::SqliteLedger,
-) -> Result<(Vec<Changed>, Vec<String>), Failure> {
-    let is_meant = |tool: &ToolPath| {
-        only.is_none_or(|only| only == tool.server() || only.parse::<ToolPath>().is_ok_and(|only| only == *tool))
-    };
-    let is_wanted =
-        |name: &str| rules.policy.pins_server(name) && only.is_none_or(|only| only.split('.').next() == Some(name));
-    let lists = policy::lists(servers, None, is_wanted);
-    let (mut changed, mut unknown) = (Vec::new(), Vec::new());
-    for (spec, listed) in servers.iter().zip(lists) {
-        let Some(listed) = listed else {
-            if is_wanted(&spec.name) {
-                unknown.push(spec.name.clone());
-            }
-            continue;
-        };
-        let path = |tool: &str| ToolPath::new(&spec.name, tool);
-        let of_pins = listed.tools.iter().filter(|tool| rules.policy.is_pinned(&path(&tool.name)));
-        let tools: BTreeMap<String, String> = of_pins.map(|tool| (tool.name.clone(), pinned(tool))).collect();
-        let pins = Pins { rules: rules.name(), server: spec.name.clone(), tools };
-        let PinnedServer { tools: before, .. } = ledger.pins(pins.clone()).await.map_err(unusable)?;
-        for (tool, now) in pins.tools {
-            let before = before.get(&tool).cloned();
-            if before.as_ref() == Some(&now) || !is_meant(&path(&tool)) {
-                continue;
-            }
-            let definition = listed.tools.iter().find(|listed| listed.name == tool);
-            let found = definition.map(suspicions).unwrap_or_default();
-            let warnings = found.into_iter().map(|found| format!("{}: {}", found.place, found.problem)).collect();
-            changed.push(Changed { tool: path(&tool), before, now, warnings });
-        }
-    }
-    Ok((changed, unknown))
 }
 
 /// What has changed, line by line, with nothing that could act on a terminal or pass for belljar's
@@ -182,8 +133,4 @@ fn known_server(name: &str, servers: &[ServerSpec]) -> Result<(), Failure> {
         None => format!("the servers are {}", names().collect::<Vec<_>>().join(", ")),
     };
     Err(Failure::usage(format!("no server is called '{server}'"), hint))
-}
-
-fn unusable(fault: LedgerError) -> Failure {
-    Failure::config(fault.to_string(), fault.hint())
 }

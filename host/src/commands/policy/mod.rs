@@ -5,14 +5,12 @@
 mod accept;
 mod arguments;
 
-use std::{path::Path, process::ExitCode, sync::Arc, time::Duration};
+use std::{path::Path, process::ExitCode};
 
 use belljar_config::Config;
 use belljar_gateway::Files;
-use belljar_model::{ErrorKind, ServerSpec, ToolDefinition, ToolPath, TrustedEffect, Verdict, nearest};
-use belljar_policy::{
-    Assumed, Broken, Call, Caller, Explanation, Labels, Places, Policy, Problem, ServerTools, TestRow, suspicions,
-};
+use belljar_model::{ErrorKind, ServerSpec, ToolDefinition, ToolPath};
+use belljar_policy::{Problem, TestRow, suspicions};
 use belljar_upstream::Listed;
 use serde_json::{Value, json};
 
@@ -20,11 +18,11 @@ use super::call::input;
 use crate::{
     failure::{Failure, exit_code_of},
     output::{self, ERROR, GOOD, WARNING, visible, visible_line},
-    policy::{self, FoundPolicy, LoadedPolicy},
+    policy::{self, AskedCall, Changed, FoundPolicy, Known, LoadedPolicy, changed},
     render::count::counted,
-    setup::{self, Loaded},
+    setup,
 };
-use accept::{Changed, accept, changed};
+use accept::accept;
 pub(crate) use arguments::PolicyArguments;
 use arguments::{PolicyCommand, PolicyExplainArguments, PolicyOptions};
 
@@ -189,40 +187,6 @@ fn tools_of(lists: &[Option<Listed>], at: usize) -> Option<&[ToolDefinition]> {
     lists.get(at)?.as_ref().map(|listed| listed.tools.as_slice())
 }
 
-/// The rules with what is known from disk of the servers.
-struct Known<'k> {
-    policy: &'k Arc<Policy>,
-    servers: &'k [ServerSpec],
-    lists: Vec<Option<Listed>>,
-}
-
-impl<'k> Known<'k> {
-    fn of(rules: &'k LoadedPolicy, servers: &'k [ServerSpec]) -> Self {
-        Self { policy: &rules.policy, servers, lists: rules.lists(servers, None) }
-    }
-
-    /// A tool's trusted effect, and the conditions that make no sense with its server's list.
-    /// `None` if there is no such server.
-    fn of_tool(&self, path: &ToolPath) -> Option<OfTool> {
-        let (at, spec) = self.servers.iter().enumerate().find(|(_, spec)| spec.name == path.server())?;
-        let tools = tools_of(&self.lists, at);
-        let listed = tools.and_then(|tools| tools.iter().find(|tool| tool.name == path.tool()));
-        let trusted = match listed {
-            Some(tool) => spec.effects.trusted(tool),
-            None => spec.effects.trusted(&ToolDefinition::unknown(path.tool())),
-        };
-        let server = ServerTools { name: &spec.name, effects: &spec.effects, tools };
-        let (broken, _) = self.policy.broken(&server);
-        Some(OfTool { trusted, broken, is_listed: listed.is_some() })
-    }
-}
-
-struct OfTool {
-    trusted: TrustedEffect,
-    broken: Broken,
-    is_listed: bool,
-}
-
 fn test(options: &PolicyOptions) -> Result<ExitCode, Failure> {
     let loaded = setup::read(&options.config)?;
     let Some(rules) = &loaded.policy else {
@@ -281,131 +245,37 @@ async fn explain(arguments: &PolicyExplainArguments) -> Result<ExitCode, Failure
     let loaded = setup::read(&arguments.config)?;
     let input = input(&arguments.input, loaded.limits().max_arguments.as_u64())?;
     let Some(rules) = &loaded.policy else {
-        let answer =
-            json!({ "tool": arguments.path.to_string(), "verdict": "allow", "rule": null, "why": null, "steps": [] });
-        return Ok(without_rules(arguments.json, &answer));
+        return Ok(without_rules(arguments.json, &policy::without_rules(&arguments.path)));
+    };
+    let asked = AskedCall {
+        path: &arguments.path,
+        arguments: input,
+        principal: &arguments.principal,
+        profile: arguments.profile.as_deref(),
+        carries: &arguments.carries,
+        after: &arguments.after,
+        measured: arguments.measured,
+        at: arguments.at,
     };
     let known = Known::of(rules, &loaded.config.servers);
-    let Some(tool) = known.of_tool(&arguments.path) else { return Err(no_server(&loaded, &arguments.path)) };
-    if !tool.is_listed {
+    let ledger = setup::ledger_of(&loaded.config.ledger);
+    let found = policy::explained(&known, &ledger, asked).await?;
+    let path = found.path.to_string();
+    if !found.is_listed {
         output::note(format_args!(
             "no list on disk has a tool {}, so it counts as every unknown tool does",
-            visible_line(&arguments.path.to_string())
+            visible_line(&path)
         ));
     }
-    let caller = Caller { principal: Some(arguments.principal.as_str()), profile: arguments.profile.as_deref() };
-    let files = Files::of(&loaded.config.servers);
-    // Rules see what would be sent.
-    let input = files.as_sent(arguments.path.server(), caller.principal, input).map_err(|problem| {
-        let hint = "the server's `paths` in belljar.toml say where its paths may lead";
-        Failure::usage(format!("such a call is refused before the rules are asked: {problem}"), hint)
-    })?;
-    let labels = labels(known.policy, &arguments.carries)?;
-    if let Some(rule) = arguments.after.iter().find(|rule| !rules.policy.has_gate(rule)) {
-        let hint = "--after names a rule with 'after' whose earlier call there was";
-        return Err(Failure::usage(format!("no rule '{rule}' asks for an earlier call"), hint));
-    }
-    let passed = arguments.after.iter().cloned().collect();
-    let history = Assumed { labels, passed, measured: arguments.measured };
-    let call = Call {
-        caller,
-        arguments: &input,
-        places: &files,
-        history: &history,
-        at: arguments.at.or_else(belljar_gateway::local_time),
-    };
-    let explanation = rules.policy.for_tool_but(&arguments.path, tool.trusted, &tool.broken).explain(&call);
-    let ledger = setup::ledger_of(&loaded.config.ledger);
-    let (held, _) = changed(rules, &loaded.config.servers, Some(&arguments.path.to_string()), &ledger).await?;
-    let explanation = if held.is_empty() { explanation } else { explanation.held_by_pin(rules.policy.as_ref()) };
-    let spec = loaded.config.servers.iter().find(|spec| spec.name == arguments.path.server());
-    let held_by = spec.map_or_else(HeldBy::default, |spec| HeldBy::of(spec, tool.trusted));
     if arguments.json {
-        output::print_json(&as_json(&arguments.path, tool.trusted, &held_by, &explanation));
+        output::print_json(&found.to_json());
     } else {
-        let destructive = if tool.trusted.is_destructive() { ", and may destroy something" } else { "" };
-        let path = arguments.path.to_string();
-        output::print(format_args!("{} counts as {}{destructive}", visible_line(&path), tool.trusted.effect()));
-        for line in held_by.words() {
+        let destructive = if found.trusted.is_destructive() { ", and may destroy something" } else { "" };
+        output::print(format_args!("{} counts as {}{destructive}", visible_line(&path), found.trusted.effect()));
+        for line in found.held_by.words() {
             output::print(line);
         }
-        output::print(explanation);
+        output::print(found.explanation);
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// The labels of these names.
-fn labels(policy: &Policy, names: &[String]) -> Result<Labels, Failure> {
-    let mut labels = Labels::default();
-    for name in names {
-        let Some(label) = policy.label(name) else {
-            let hint = match nearest(name, policy.labels()) {
-                Some(nearest) => format!("did you mean '{nearest}'?"),
-                None => "[labels] in the file of the rules says which there are".to_owned(),
-            };
-            return Err(Failure::usage(format!("no label is called '{name}'"), hint));
-        };
-        labels = labels.and(label);
-    }
-    Ok(labels)
-}
-
-fn no_server(loaded: &Loaded, path: &ToolPath) -> Failure {
-    let names = || loaded.config.servers.iter().map(|spec| spec.name.as_str());
-    let hint = match nearest(path.server(), names()) {
-        Some(nearest) => format!("did you mean '{nearest}'?"),
-        None => format!("the servers are {}", names().collect::<Vec<_>>().join(", ")),
-    };
-    Failure::usage(format!("no server is called '{}'", path.server()), hint)
-}
-
-/// What holds for calls of a tool beside the rules.
-#[derive(Default)]
-struct HeldBy {
-    call_timeout: Option<Duration>,
-    is_repeated: bool,
-}
-
-impl HeldBy {
-    fn of(spec: &ServerSpec, trusted: TrustedEffect) -> Self {
-        let (life, effect) = (&spec.life, trusted.effect());
-        Self { call_timeout: life.call_timeout_of(effect), is_repeated: life.repeat_of(effect).allows(trusted) }
-    }
-
-    fn words(&self) -> impl Iterator<Item = String> {
-        let timeout = self.call_timeout.map(|timeout| format!("a call of it fails after {timeout:?} without news"));
-        let repeated = "a call of it is made again, once, if its server dies during it";
-        timeout.into_iter().chain(self.is_repeated.then(|| repeated.to_owned()))
-    }
-}
-
-fn as_json(path: &ToolPath, trusted: TrustedEffect, held_by: &HeldBy, explanation: &Explanation) -> Value {
-    let ask = explanation.decision.ask;
-    let asks = explanation.decision.verdict == Verdict::Ask;
-    let expires = ask.expires.and_then(|expires| u64::try_from(expires.as_millis()).ok());
-    let finding = |finding: &belljar_policy::Finding| json!({ "condition": finding.condition, "seen": finding.seen, "met": finding.is_met });
-    let step = |step: &belljar_policy::Step| {
-        json!({
-            "rule": step.rule,
-            "line": step.position.line,
-            "column": step.position.column,
-            "then": step.verdict,
-            "matches": step.is_match,
-            "conditions": step.findings.iter().map(finding).collect::<Vec<_>>(),
-        })
-    };
-    json!({
-        "tool": path.to_string(),
-        "effect": trusted.effect(),
-        "destructive": trusted.is_destructive(),
-        "call_timeout_ms": held_by.call_timeout.and_then(|timeout| u64::try_from(timeout.as_millis()).ok()),
-        "repeated": held_by.is_repeated,
-        "verdict": explanation.decision.verdict,
-        "rule": explanation.decision.rule,
-        "why": explanation.decision.why,
-        "who": asks.then(|| ask.ways()),
-        "expires_ms": expires,
-        "default": explanation.default,
-        "steps": explanation.steps.iter().map(step).collect::<Vec<_>>(),
-    })
 }

@@ -21,9 +21,15 @@ pub(crate) struct RunsArguments {
     /// Only runs with a call of this effect: read_only, mutating or external.
     #[arg(long, value_name = "EFFECT")]
     pub(crate) effect: Option<Effect>,
+    /// Only runs whose client, principal or origin has this text in its name.
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) client: Option<String>,
     /// Only runs that failed or were interrupted.
     #[arg(long)]
     pub(crate) failed: bool,
+    /// Only runs that wait for your decision.
+    #[arg(long)]
+    pub(crate) waiting: bool,
     /// Only runs that began since then: a duration such as 2h, or a time such as 2026-11-22 or
     /// 2026-11-22T18:00:00Z.
     #[arg(long, value_name = "WHEN", value_parser = since)]

@@ -8,21 +8,18 @@ use std::{
     process::ExitCode,
 };
 
-use belljar_ledger::{
-    Filter, KeptCall, KeptRecording, KeptRun, Ledger as _, LedgerError, Purge, SqliteLedger, WholeRun,
-};
-use belljar_model::{ByteSize, ErrorKind, LedgerSettings, RunError, RunId, RunIdStart};
+use belljar_ledger::{Filter, KeptRun, Ledger as _, LedgerError, Purge, SqliteLedger, WholeRun};
+use belljar_model::{ByteSize, ErrorKind, LedgerSettings, RunError, RunIdStart};
 use belljar_recording::{
-    Answer, Entry, Recording,
+    Recording,
     fixture::{Fixture, Match},
 };
-use serde::Serialize;
 
 use super::recording::RecordingFile;
 use crate::{
     failure::Failure,
-    output, render,
-    render::runs::{Crossing, Difference},
+    kept_run, output,
+    render::{self, runs::Ran},
     setup::{self, Setup},
 };
 pub(crate) use arguments::RunsArguments;
@@ -52,32 +49,18 @@ pub(super) fn named(word: &Path) -> Option<RunIdStart> {
 pub(super) async fn recording(run: RunIdStart) -> Result<Vec<u8>, Failure> {
     let ledger = ledger();
     let (KeptRun { run, .. }, _) = found(&ledger, run).await?;
-    let missing = |message: String, hint: &str| Failure::usage(message, hint);
-    match ledger.recording(run).await.map_err(unreadable)? {
-        Some(KeptRecording::Whole(bytes)) => Ok(bytes),
-        Some(KeptRecording::Redacted(_)) => Err(missing(
-            format!("the recording of {run} was redacted: it is verifiable, not replayable"),
-            "the rest is in belljar runs show",
-        )),
-        Some(KeptRecording::NotReplayable { reason }) => Err(missing(
-            format!("{run} is not replayable: {reason}"),
-            "[ledger] max_recording says how much is kept of one run",
-        )),
-        None => Err(missing(
-            format!("the ledger has no recording of {run}"),
-            "belljar run --ledger recordings keeps one, and so does [ledger] level = \"recordings\"",
-        )),
-    }
+    kept_run::replayable(run, ledger.recording(run).await.map_err(unreadable)?)
 }
 
 async fn list(arguments: RunsArguments) -> Result<ExitCode, Failure> {
-    let RunsArguments { tool, effect, failed, since, limit, json, .. } = arguments;
+    let RunsArguments { tool, effect, client, failed, waiting, since, limit, json, .. } = arguments;
     let tool = tool.map(|path| match path.split_once('.') {
         Some((server, tool)) => (server.to_owned(), Some(tool.to_owned())),
         None => (path, None),
     });
-    let is_all = tool.is_none() && effect.is_none() && !failed && since.is_none();
-    let runs = ledger().runs(Filter { tool, effect, failed, since, limit }).await.map_err(unreadable)?;
+    let is_all = tool.is_none() && effect.is_none() && client.is_none() && !failed && !waiting && since.is_none();
+    let filter = Filter { tool, effect, client, failed, waiting, since, limit };
+    let runs = ledger().runs(filter).await.map_err(unreadable)?;
     if json {
         output::print_json(&serde_json::json!({ "runs": runs }));
     } else {
@@ -87,89 +70,30 @@ async fn list(arguments: RunsArguments) -> Result<ExitCode, Failure> {
 }
 
 async fn show(arguments: &RunsShowArguments) -> Result<ExitCode, Failure> {
-    #[derive(Serialize)]
-    struct Shown<'r> {
-        #[serde(flatten)]
-        run: &'r KeptRun,
-        calls: &'r [KeptCall],
-        #[serde(skip_serializing_if = "Option::is_none")]
-        source: Option<&'r str>,
-        #[serde(skip_serializing_if = "Vec::is_empty")]
-        crossings: Vec<Crossing<'r>>,
-    }
     let ledger = ledger();
     let (run, calls) = found(&ledger, arguments.run).await?;
     let kept = ledger.recording(run.run).await.map_err(unreadable)?;
-    let recording = read(run.run, kept.as_ref())?;
-    let source = recording.as_ref().map(|recording| recording.start().source.as_str());
-    let crossings: Vec<_> = recording.iter().flat_map(crossings).collect();
+    let recording = kept_run::read(run.run, kept.as_ref())?;
+    let shown = kept_run::Shown::new(&run, &calls, recording.as_ref());
     if arguments.json {
-        output::print_json(&Shown { run: &run, calls: &calls, source, crossings });
+        output::print_json(&shown);
     } else {
-        render::runs::show(&run, &calls, source, &crossings);
+        let ran = recording.as_ref().map(|recording| recording.start().script().map_or(Ran::Component, Ran::Script));
+        render::runs::show(&run, &calls, ran, &shown.crossings);
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// The recording, if there is a readable one.
-fn read(run: RunId, kept: Option<&KeptRecording>) -> Result<Option<Recording>, Failure> {
-    let recording = kept.and_then(KeptRecording::bytes).map(Recording::read).transpose();
-    recording.map_err(|error| Failure::internal(format!("the recording of {run} cannot be read: {error}")))
-}
-
-/// What crossed between script and tools, in order.
-fn crossings(recording: &Recording) -> Vec<Crossing<'_>> {
-    let crossing = |entry| match entry {
-        Entry::Call { number, arguments, .. } => Some(Crossing::Arguments { number, text: arguments }),
-        Entry::Answer { number, answer: Answer::Result(text), .. } => Some(Crossing::Answer { number, text }),
-        Entry::Answer { number, answer: Answer::Fault { message, .. }, .. } => {
-            Some(Crossing::Fault { number, text: message })
-        }
-        _ => None,
-    };
-    recording.entries().filter_map(crossing).collect()
 }
 
 async fn diff(arguments: &RunsDiffArguments) -> Result<ExitCode, Failure> {
     let ledger = ledger();
     let (one, other) = (found(&ledger, arguments.one).await?, found(&ledger, arguments.other).await?);
-    let difference = first_difference(&one, &other);
+    let difference = kept_run::first_difference(&one, &other);
     if arguments.json {
         output::print_json(&serde_json::json!({ "equal": difference.is_none(), "difference": difference }));
     } else {
         render::runs::difference((one.0.run, other.0.run), difference.as_ref());
     }
     Ok(if difference.is_none() { ExitCode::SUCCESS } else { ExitCode::from(1) })
-}
-
-/// Where two runs first differ, in the order in which things happened.
-fn first_difference((one, calls): &WholeRun, (other, other_calls): &WholeRun) -> Option<Difference> {
-    let differ = |what: &'static str, call: Option<u64>, one: String, other: String| {
-        (one != other).then_some(Difference { what, call, one, other })
-    };
-    let shown = |value: &dyn std::fmt::Debug| format!("{value:?}");
-    if one.key != other.key {
-        let key = |run: &KeptRun| run.key.map(|key| format!("{key:08x}")).unwrap_or_default();
-        // Digests with two keys cannot be compared.
-        return differ("key of the digests", None, key(one), key(other));
-    }
-    let digest = |digest: Option<&belljar_ledger::Digest>| {
-        digest.map(|digest| digest.iter().map(|byte| format!("{byte:02x}")).collect::<String>()).unwrap_or_default()
-    };
-    let of_call = |(one, other): (&KeptCall, &KeptCall)| {
-        let number = Some(one.number);
-        differ("tool", number, one.tool.to_string(), other.tool.to_string())
-            .or_else(|| differ("number", number, one.number.to_string(), other.number.to_string()))
-            .or_else(|| differ("arguments", number, digest(one.arguments.as_ref()), digest(other.arguments.as_ref())))
-            .or_else(|| differ("answer", number, digest(one.answer.as_ref()), digest(other.answer.as_ref())))
-            .or_else(|| differ("state", number, one.state.as_str().to_owned(), other.state.as_str().to_owned()))
-    };
-    differ("source", None, digest(one.source.as_ref()), digest(other.source.as_ref()))
-        .or_else(|| calls.iter().zip(other_calls).find_map(of_call))
-        .or_else(|| differ("calls", None, calls.len().to_string(), other_calls.len().to_string()))
-        .or_else(|| differ("state", None, one.state.as_str().to_owned(), other.state.as_str().to_owned()))
-        .or_else(|| differ("error", None, shown(&one.error), shown(&other.error)))
-        .or_else(|| differ("fuel", None, shown(&one.fuel), shown(&other.fuel)))
 }
 
 async fn export(arguments: &RunsExportArguments) -> Result<ExitCode, Failure> {
@@ -187,7 +111,10 @@ async fn export(arguments: &RunsExportArguments) -> Result<ExitCode, Failure> {
         let bytes = recording(arguments.run).await?;
         file.write_bytes(&bytes)?;
         let size = ByteSize::b(bytes.len() as u64).display().iec();
-        output::note(format_args!("written, {size}: belljar replay {}", file.path().display()));
+        let path = file.path().display();
+        let is_of_component = Recording::read(bytes).is_ok_and(|recording| recording.start().script().is_none());
+        let with = if is_of_component { " --component FILE" } else { "" };
+        output::note(format_args!("written, {size}: belljar replay {path}{with}"));
         return Ok(ExitCode::SUCCESS);
     }
     let mut stdout = std::io::stdout();

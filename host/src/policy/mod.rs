@@ -1,5 +1,12 @@
 //! Finds and reads the owner's rules for calls. A mistake in them ends the command before anything
 //! is called.
+//!
+//! `known.rs` holds rules against what is known of servers, `explained.rs` explains calls, and
+//! `pins.rs` finds tools that are not described as they were.
+
+mod explained;
+mod known;
+mod pins;
 
 use std::{
     path::{Path, PathBuf},
@@ -14,6 +21,9 @@ use belljar_policy::{Comparison, Policy, Problem, Problems, ServerTools};
 use belljar_upstream::Listed;
 
 use crate::{environment, failure::Failure};
+pub(crate) use explained::{AskedCall, explained, without_rules};
+pub(crate) use known::{Known, KnownTools};
+pub(crate) use pins::{Changed, changed, unusable};
 
 /// The file that is looked for beside a configuration that names none.
 const BESIDE: &str = "policy.toml";
