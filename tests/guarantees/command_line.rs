@@ -522,6 +522,8 @@ fn servers_prints_what_is_known_of_each_and_no_more() {
     let mut seen = answer.json();
     let uptime = seen["servers"][0].as_object_mut().unwrap().remove("uptime_ms");
     assert!(uptime.unwrap().is_u64());
+    let version = seen["servers"][0].as_object_mut().unwrap().remove("version");
+    assert!(version.unwrap().as_str().is_some_and(|version| version.contains('.')));
     let demo = json!({
         "name": "demo", "state": "ready", "transport": "built_in", "era": "2025-11-25", "tools": 7, "calls": 0, "restarts": 0,
     });
@@ -537,7 +539,7 @@ fn servers_prints_what_is_known_of_each_and_no_more() {
     let answer = terminal.belljar(&[servers.as_slice(), &["--json"]].concat()).json();
     assert_eq!(
         keys(&answer["servers"][0]),
-        ["name", "state", "transport", "era", "tools", "pid", "uptime_ms", "calls", "restarts"]
+        ["name", "state", "transport", "era", "version", "tools", "pid", "uptime_ms", "calls", "restarts"]
     );
     assert_eq!(keys(&answer["servers"][1]), ["name", "state", "transport", "calls", "restarts", "last_error", "hint"]);
     assert!(answer["servers"][0]["pid"].as_u64().unwrap() > 1);

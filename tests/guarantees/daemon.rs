@@ -30,7 +30,11 @@ pub(crate) struct Shell {
 
 impl Shell {
     pub(crate) fn new(servers: &Value) -> Self {
-        let terminal = Terminal::with_daemon();
+        Self::of(Terminal::with_daemon(), servers)
+    }
+
+    /// One at this terminal.
+    pub(crate) fn of(terminal: Terminal, servers: &Value) -> Self {
         let shell = Self { config: terminal.folder.path().join("mcp.json"), terminal };
         shell.configure(servers);
         shell

@@ -1,11 +1,14 @@
 //! What listeners hear of runs: each step in order, and for a slow listener, how much it lost.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{
+    Arc, OnceLock,
+    atomic::{AtomicBool, Ordering::SeqCst},
+};
 
 use belljar_engine::{Engine, ProcessEngine};
-use belljar_gateway::{Gateway, RunEvents, Toolbox, Watched};
+use belljar_gateway::{Gateway, RunEvents, Sampling, Toolbox, Watched};
 use belljar_image::Image;
-use belljar_model::{ErrorKind, Limits, RunEvent, RunId, RunStep};
+use belljar_model::{ErrorKind, Limits, RunEvent, RunId, RunStep, TraceContext};
 use belljar_sandbox::{Sandbox, SandboxOptions};
 use belljar_worker::WorkerProgram;
 use parking_lot::Mutex;
@@ -13,7 +16,7 @@ use serde_json::json;
 use tokio::{runtime::Handle, sync::Notify};
 
 use crate::{
-    stub_server::{Stub, gateway, text},
+    stub_server::{Stub, gateway, text, toolbox_of},
     support::belljar,
 };
 
@@ -110,7 +113,7 @@ async fn whoever_watches_hears_each_step_of_a_run_in_its_order() {
         hear(&mut events, &mut said, is_end).await;
         assert!(said.iter().all(|event| Some(event.run) == long.run));
         let said: Vec<RunStep> = said.into_iter().map(|event| event.step).collect();
-        assert_eq!(said.first(), Some(&RunStep::Begun { origin: "test", principal: None, client: None }));
+        assert_eq!(said.first(), Some(&RunStep::Begun { origin: "test", principal: None, client: None, trace: None }));
         let cut = said.iter().find_map(|step| match step {
             RunStep::Log { text, .. } => Some(text.len()),
             _ => None,
@@ -165,4 +168,68 @@ async fn whoever_is_slow_loses_events_is_told_how_many_and_holds_up_no_run() {
     let mut later = gateway.toolbox().events();
     gateway.execute("1".to_owned()).await;
     assert!(matches!(later.next().await, Some(Watched::Event(event)) if matches!(event.step, RunStep::Begun { .. })));
+}
+
+/// Records all traces, or none.
+#[derive(Default)]
+struct Recorded(AtomicBool);
+
+impl Sampling for Recorded {
+    fn is_sampled(&self, _: u128, _: Option<&TraceContext>) -> bool {
+        self.0.load(SeqCst)
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_event_is_made_of_a_run_whose_trace_is_not_recorded_if_only_traces_listen() {
+    for engine in engines().await {
+        let recorded = Arc::<Recorded>::default();
+        let toolbox = toolbox_of(&[("kid", stub(|| {}))], Vec::new(), |_| {}).with_sampling(recorded.clone());
+        let gateway = Gateway::new(Arc::new(toolbox), engine, Limits::default());
+        let run = async || {
+            let source = "console.log('a'); await kid.look({}); 1".to_owned();
+            gateway.execute(source).await.run.unwrap()
+        };
+        let mut events = gateway.toolbox().traced_events();
+        run().await;
+        let mut made = 0;
+        while let Some(watched) = events.next_waiting() {
+            made += usize::from(!matches!(watched, Watched::Child(_)));
+        }
+        assert_eq!(made, 0);
+
+        recorded.0.store(true, SeqCst);
+        let (id, mut heard) = (run().await, Vec::new());
+        hear(&mut events, &mut heard, is_end).await;
+        assert_eq!(steps(&heard, id).len(), heard.len(), "{heard:#?}");
+        assert!(heard.len() >= 8, "{heard:#?}");
+
+        // Whoever listens to all runs hears of all.
+        recorded.0.store(false, SeqCst);
+        let mut all = gateway.toolbox().events();
+        let (id, mut of_all) = (run().await, Vec::new());
+        hear(&mut all, &mut of_all, is_end).await;
+        assert_eq!(steps(&of_all, id), steps(&heard, heard[0].run));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_listener_that_panics_ends_alone() {
+    let [here, _] = engines().await;
+    let gateway = over(here, stub(|| {}));
+    let (mut events, mut other) = (gateway.toolbox().events(), gateway.toolbox().events());
+    let panics = tokio::spawn(async move {
+        other.next().await;
+        panic!("on purpose");
+    });
+    let outcome = gateway.execute("await kid.look({})".to_owned()).await;
+    assert_eq!(outcome.result.unwrap().as_str(), "\"seen\"");
+    assert!(panics.await.unwrap_err().is_panic());
+    let outcome = gateway.execute("2".to_owned()).await;
+    assert_eq!(outcome.result.unwrap().as_str(), "2");
+    let mut heard = Vec::new();
+    for _ in 0..2 {
+        hear(&mut events, &mut heard, is_end).await;
+    }
+    assert_eq!(steps(&heard, outcome.run.unwrap()).last().map(String::as_str), Some("ended"));
 }

@@ -10,11 +10,15 @@ use crate::{
 };
 
 /// Every file in examples/, each of which is used by a test, below or in the module of its subject.
-const USED: [&str; 27] = [
+const USED: [&str; 31] = [
     "belljar.toml",
     "claude-desktop.json",
     "components/README.md",
     "components/belljar.toml",
+    "components/go/abi.go",
+    "components/go/go.mod",
+    "components/go/main.go",
+    "components/go/requirements.txt",
     "components/javascript/app.js",
     "components/javascript/package-lock.json",
     "components/javascript/package.json",

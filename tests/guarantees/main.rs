@@ -103,6 +103,9 @@ mod suspended;
 mod tables;
 mod tasks;
 mod tool_calls;
+#[cfg(unix)]
+mod top;
+mod traces;
 mod typescript;
 mod values;
 mod ways_to_ask;

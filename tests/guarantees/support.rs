@@ -118,17 +118,24 @@ fn short_folder() -> tempfile::TempDir {
 pub(crate) struct Terminal {
     pub(crate) folder: tempfile::TempDir,
     has_daemon: bool,
+    variables: Vec<(&'static str, String)>,
 }
 
 impl Terminal {
     /// One whose commands work in their own process.
     pub(crate) fn new() -> Self {
-        Self { folder: short_folder(), has_daemon: false }
+        Self { folder: short_folder(), has_daemon: false, variables: Vec::new() }
     }
 
     /// One whose commands may start a daemon, which the test has to end.
     pub(crate) fn with_daemon() -> Self {
         Self { has_daemon: true, ..Self::new() }
+    }
+
+    /// The same with these variables for all its commands.
+    pub(crate) fn with_variables(mut self, variables: impl IntoIterator<Item = (&'static str, String)>) -> Self {
+        self.variables.extend(variables);
+        self
     }
 
     /// Writes a file and returns its path.
@@ -148,7 +155,8 @@ impl Terminal {
             .env("XDG_CONFIG_HOME", self.folder.path())
             .env_remove("XDG_STATE_HOME")
             .env_remove("BELLJAR_CONFIG")
-            .env_remove("BELLJAR_LOG");
+            .env_remove("BELLJAR_LOG")
+            .envs(self.variables.iter().map(|(name, value)| (name, value)));
         if self.has_daemon {
             command.env("XDG_RUNTIME_DIR", self.folder.path()).env_remove("BELLJAR_NO_DAEMON");
         } else {

@@ -1,12 +1,14 @@
 //! Chromium, as a person uses it: it opens a file, is resized, clicked in and looked at.
 
 use std::{
+    collections::BTreeSet,
     io::{BufRead as _, BufReader, Lines, Write as _},
     path::Path,
     process::{Child, ChildStdin, ChildStdout, Command, Stdio},
 };
 
 use serde_json::{Value, json};
+use zune_png::{PngDecoder, zune_core::bytestream::ZCursor};
 
 use crate::support::repository;
 
@@ -119,12 +121,21 @@ impl Browser {
         self.value(&format!("document.querySelector({selector:?}).click()"));
     }
 
-    /// Keeps a picture of the whole page, for people.
-    pub(crate) fn picture(&mut self, path: &Path) {
-        let asked = json!({ "format": "png", "captureBeyondViewport": true });
-        let taken = self.call("Page.captureScreenshot", asked)["data"].take();
+    /// Keeps a picture of the whole page, for people, and returns it.
+    pub(crate) fn picture(&mut self, path: &Path, (width, scheme): (u32, &str)) -> Picture {
+        // What is outside of the window is not painted.
+        let end = "Math.ceil(document.querySelector('main').lastElementChild.getBoundingClientRect().bottom + scrollY)";
+        let high = self.value(end).as_u64().unwrap().clamp(900, 8000);
+        self.becomes(width, u32::try_from(high).unwrap(), scheme);
+        self.value("new Promise((end) => requestAnimationFrame(() => requestAnimationFrame(end)))");
+        // Parts that were not painted have another height now.
+        let end = self.value(end).as_u64().unwrap();
+        let taken = self.call("Page.captureScreenshot", json!({ "format": "png" }))["data"].take();
+        self.becomes(width, 900, scheme);
+        let bytes = from_base64(taken.as_str().unwrap());
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, from_base64(taken.as_str().unwrap())).unwrap();
+        std::fs::write(path, &bytes).unwrap();
+        Picture::of(bytes, usize::try_from(end).unwrap())
     }
 
     /// What axe-core finds that is serious or critical.
@@ -148,6 +159,32 @@ impl Browser {
         Ok(())
     }
 }
+
+/// What is to be seen in each line of a picture.
+pub(crate) struct Picture {
+    /// Colours of each line down to the end of the content.
+    colours: Vec<usize>,
+}
+
+impl Picture {
+    fn of(bytes: Vec<u8>, end: usize) -> Self {
+        let mut decoder = PngDecoder::new(ZCursor::new(bytes));
+        let pixels = decoder.decode_raw().unwrap();
+        let (width, height) = decoder.dimensions().unwrap();
+        let line = pixels.len() / height;
+        let colours = |line: &[u8]| line.chunks(line.len() / width).collect::<BTreeSet<_>>().len();
+        Self { colours: pixels.chunks(line).take(end).map(colours).collect() }
+    }
+
+    /// The most lines one below the other in which there is no text: paper and frames have few
+    /// colours, and the edges of letters have many.
+    pub(crate) fn emptiest(&self) -> usize {
+        self.colours.split(|colours| *colours >= TEXT_COLOURS).map(<[usize]>::len).max().unwrap_or(0)
+    }
+}
+
+/// Colours in a line with text.
+const TEXT_COLOURS: usize = 8;
 
 impl Drop for Browser {
     fn drop(&mut self) {

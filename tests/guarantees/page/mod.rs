@@ -1,13 +1,20 @@
 //! The owner's page: what it shows, how it is read, and who may see it and decide there.
 
 mod browser;
+mod cancelled;
+mod dogfood;
+mod many;
 mod owner;
+mod served;
+mod views;
 
 use std::{
     io::{Read as _, Write as _},
     net::TcpStream,
     os::unix::fs::PermissionsExt as _,
     path::PathBuf,
+    thread,
+    time::{Duration, Instant},
 };
 
 use browser::Browser;
@@ -38,11 +45,20 @@ fn state_of(owner: &Owner, run: &str) -> Value {
     owner.terminal.belljar(&["runs", "show", run, "--json"]).json()
 }
 
-/// The names of runs by state.
-fn runs(owner: &Owner, state: &str) -> Vec<String> {
-    let runs = owner.terminal.belljar(&["runs", "--json"]).json();
-    let of_state = runs["runs"].as_array().unwrap().iter().filter(|run| run["state"] == state);
-    of_state.map(|run| run["run"].as_str().unwrap().to_owned()).collect()
+/// The names of the runs of a state, once there are so many. Runs that only read are written with
+/// others, up to a second after their end.
+fn runs(owner: &Owner, state: &str, count: usize) -> Vec<String> {
+    let start = Instant::now();
+    loop {
+        let runs = owner.terminal.belljar(&["runs", "--json"]).json()["runs"].take();
+        let of_state = runs.as_array().unwrap().iter().filter(|run| run["state"] == state);
+        let named: Vec<_> = of_state.map(|run| run["run"].as_str().unwrap().to_owned()).collect();
+        if named.len() >= count {
+            return named;
+        }
+        assert!(start.elapsed() < Duration::from_secs(60), "not {count} runs are {state}: {runs:#}");
+        thread::sleep(Duration::from_millis(20));
+    }
 }
 
 /// What sticks out of the window, and is neither cut off nor scrolled by what it is in.
@@ -51,6 +67,23 @@ const WIDER: &str = "[...document.querySelectorAll('body *')].filter((at) => { \
     for (let within = at; within !== document.body; within = within.parentElement) \
         if (getComputedStyle(within).overflowX !== 'visible') return false; \
     return true; }).map((at) => at.className || at.tagName)";
+
+/// Looks at a view at each width in both themes, and keeps its pictures for people.
+fn can_be_read(browser: &mut Browser, view: &str) {
+    for scheme in ["light", "dark"] {
+        for width in [360, 800, 1440] {
+            browser.becomes(width, 900, scheme);
+            let wide = browser.value(WIDER);
+            assert_eq!(wide, json!([]), "{view} {width} {scheme}");
+            let fits = "document.scrollingElement.scrollWidth <= innerWidth && document.querySelector('main').innerText.length > 120";
+            assert_eq!(browser.value(fits), true, "{view} {width} {scheme}");
+            let path = pictures().join(format!("{view}-{width}-{scheme}.png"));
+            let emptiest = browser.picture(&path, (width, scheme)).emptiest();
+            assert!(emptiest < 240, "{view} {width} {scheme}: {emptiest} lines without text");
+            assert_eq!(browser.barriers(), json!([]), "{view} {width} {scheme}");
+        }
+    }
+}
 
 fn pictures() -> PathBuf {
     PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("page")
@@ -64,34 +97,36 @@ fn every_view_can_be_read_at_each_width_in_both_themes_by_eyes_keyboards_and_scr
     owner.opens(&mut browser);
     browser.until("document.body.innerText.includes('No runs yet')");
     assert_eq!(browser.barriers(), json!([]));
+    assert_eq!(browser.value("document.getElementById('out').checkVisibility()"), false, "nobody has signed in");
     assert_eq!(owner.run(&busy()).code, 0);
     assert_eq!(owner.run(FAILS).code, 1);
     assert_eq!(owner.run(&pays("82000")).code, 4);
+    assert_eq!(owner.belljar(&["servers"]).code, 0, "it starts those that can be started");
     // All of it appears without a reload.
     browser.until("document.querySelectorAll('a.run').length === 3 && !!document.querySelector('.state-waits')");
-    let (ok, failed) = (runs(&owner, "ok").remove(0), runs(&owner, "failed").remove(0));
+    let (ok, failed) = (runs(&owner, "ok", 1).remove(0), runs(&owner, "failed", 1).remove(0));
     let views = [
         ("runs", "#/runs".to_owned(), vec!["waits for you", "exception", "11 calls", "2 calls"]),
         ("run", format!("#/run/{ok}"), vec!["demo.list_issues", "Budgets", "Fuel", "const named", "slow", "reads"]),
         ("failed", format!("#/run/{failed}"), vec!["failed here", "issues.missing.name", "denied", "at line 3"]),
         ("approvals", "#/approvals".to_owned(), vec!["kid.pay", "82000", "money", "Approve…", "Deny…"]),
+        (
+            "tools",
+            "#/tools".to_owned(),
+            vec!["demo", "kid", "dead", "Last error", "To fix it", "1.2.3", "p95", "ready"],
+        ),
+        ("server", "#/server/demo".to_owned(), vec!["demo.list_issues", "7 tools", "reads"]),
+        ("tool", "#/tool/demo.update_issue".to_owned(), vec!["Declaration", "never", "terminal-only", "Try a call"]),
+        ("rules", "#/rules".to_owned(), vec!["policy.toml", "money", "never", "1 hit", "terminal-only", "external"]),
+        ("cost", "#/cost".to_owned(), vec!["tokens", "belljar's two", "Runs over time", "95 of 100"]),
+        ("compare", format!("#/compare/{ok}/{failed}"), vec!["They differ first in the source", "Fuel", "differs"]),
     ];
     for (view, address, words) in views {
         browser.value(&format!("location.hash = {address:?}"));
         for word in &words {
             browser.until(&format!("document.querySelector('main').innerText.includes({word:?})"));
         }
-        for scheme in ["light", "dark"] {
-            for width in [360, 800, 1440] {
-                browser.becomes(width, 900, scheme);
-                let wide = browser.value(WIDER);
-                assert_eq!(wide, json!([]), "{view} {width} {scheme}");
-                let fits = "document.scrollingElement.scrollWidth <= innerWidth && document.querySelector('main').innerText.length > 200";
-                assert_eq!(browser.value(fits), true, "{view} {width} {scheme}");
-                browser.picture(&pictures().join(format!("{view}-{width}-{scheme}.png")));
-                assert_eq!(browser.barriers(), json!([]), "{view} {width} {scheme}");
-            }
-        }
+        can_be_read(&mut browser, view);
         assert_eq!(browser.value("document.activeElement.id"), "main", "{view}");
     }
     let paint = browser.value("performance.getEntriesByName('first-contentful-paint')[0].startTime");
@@ -107,10 +142,24 @@ fn nothing_of_a_child_or_a_script_becomes_markup() {
     let mut browser = Browser::new();
     browser.becomes(1440, 900, "light");
     owner.opens(&mut browser);
-    let shown = "document.querySelector('main').innerText.includes('<img src=x onerror=\"window.hit=1\"><script>window.hit=1</script>\\\\u{202e}&lt;b&gt;')";
-    for address in [format!("#/run/{}", runs(&owner, "ok")[0]), "#/approvals".to_owned()] {
+    let shown = "document.querySelector('main').textContent.includes('<img src=x onerror=\"window.hit=1\"><script>window.hit=1</script>\\\\u{202e}&lt;b&gt;')";
+    let hostile = format!("kid.{HOSTILE}");
+    let one = &runs(&owner, "ok", 1)[0];
+    // Each with what only this view has.
+    let addresses = [
+        (format!("#/run/{one}"), "details.call"),
+        ("#/approvals".to_owned(), ".question .arguments"),
+        ("#/tools".to_owned(), ".question.server"),
+        ("#/server/kid".to_owned(), "a.tool-row"),
+        (tool_at(&mut browser, &hostile), "[data-key=declaration]"),
+        ("#/rules".to_owned(), ".rules .hits"),
+        (format!("#/compare/{one}/{}", runs(&owner, "resting", 1)[0]), "table.beside"),
+    ];
+    for (address, own) in addresses {
+        // Nothing of the view before may pass for this one.
+        browser.value("document.querySelector('main').replaceChildren()");
         browser.value(&format!("location.hash = {address:?}"));
-        browser.until("!!document.querySelector('details.call, .question')");
+        browser.until(&format!("!!document.querySelector({own:?})"));
         browser.value("document.querySelectorAll('details').forEach((details) => (details.open = true))");
         browser.until(shown);
         let made = "document.querySelectorAll('main img, main script, main b').length + (window.hit ?? 0)";
@@ -118,7 +167,8 @@ fn nothing_of_a_child_or_a_script_becomes_markup() {
         // Nor is anything there that turns the direction of the page's own words.
         assert_eq!(browser.value("document.body.innerText.includes('\\u202e')"), false, "{address}");
     }
-    browser.press("button.approve");
+    browser.value("location.hash = '#/approvals'");
+    browser.press(".question button.approve");
     browser.until("!!document.querySelector('dialog[open] #decide')");
     assert_eq!(browser.value("document.querySelectorAll('dialog img, dialog script').length + (window.hit ?? 0)"), 0);
     // A script that got into the page could not run either.
@@ -127,11 +177,57 @@ fn nothing_of_a_child_or_a_script_becomes_markup() {
     assert_eq!(browser.value(inline), "require-trusted-types-for");
 }
 
-/// A person reads to the end, and approves.
-fn approves(browser: &mut Browser) {
-    browser.until("document.querySelector('dialog[open] #decide').disabled");
+/// The address of a tool, as the page makes it.
+fn tool_at(browser: &mut Browser, path: &str) -> String {
+    let made = browser.value(&format!("'#/tool/' + encodeURIComponent({})", json!(path)));
+    made.as_str().unwrap().to_owned()
+}
+
+/// A person reads a call to its end, and has it sent.
+fn sends(browser: &mut Browser) {
+    browser.until("!!document.querySelector('dialog[open] #decide')");
     browser.value("document.querySelector('dialog .end').scrollIntoView()");
     browser.press("dialog[open] #decide:not([disabled])");
+}
+
+/// A dialog whose text is longer than the window is at its beginning, and sends nothing until
+/// somebody has scrolled to its end.
+fn is_read_first(browser: &mut Browser) {
+    browser.until("!!document.querySelector('dialog[open] #decide')");
+    // An observer is told of the end as it is on the screen by then.
+    let seen = "new Promise((told) => new IntersectionObserver(([end]) => told(end.isIntersecting)).observe(document.querySelector('dialog .end')))";
+    assert_eq!(browser.value(seen), false, "the end is on the screen");
+    let at = "[document.querySelector('dialog').scrollTop, document.activeElement.tagName, document.querySelector('#decide').disabled]";
+    assert_eq!(browser.value(at), json!([0, "H2", true]));
+    browser.value("document.querySelector('dialog').scrollTop = 300; new Promise((end) => setTimeout(end, 2000))");
+    assert_eq!(browser.value("document.querySelector('#decide').disabled"), true, "its end was not on the screen");
+    browser.value("document.querySelector('dialog .end').scrollIntoView()");
+    browser.until("!document.querySelector('#decide').disabled");
+}
+
+#[test]
+fn a_long_call_is_sent_only_after_somebody_has_scrolled_to_its_end() {
+    let owner = Owner::new();
+    let mut browser = Browser::new();
+    browser.becomes(1440, 1000, "light");
+    owner.opens(&mut browser);
+    assert_eq!(owner.run("await kid.pay({ lines: Array.from({ length: 400 }, (_, at) => `line ${at}`) })").code, 4);
+    browser.value("location.hash = '#/approvals'");
+    browser.press("button.approve");
+    is_read_first(&mut browser);
+    browser.press("dialog .buttons button:not(#decide)");
+    // So is one that is written on the page.
+    browser.value("location.hash = '#/tool/kid.look'");
+    browser.until("!!document.querySelector('#arguments')");
+    browser.value("document.querySelector('#arguments').value = JSON.stringify({ lines: Array.from({ length: 400 }, (_, at) => `line ${at}`) })");
+    browser.press(".try button.approve");
+    is_read_first(&mut browser);
+    browser.press("dialog .buttons button:not(#decide)");
+    // A short one has its end on the screen at once.
+    browser.value("document.querySelector('#arguments').value = '{}'");
+    browser.press(".try button.approve");
+    browser.press("dialog[open] #decide:not([disabled])");
+    browser.until("!document.querySelector('dialog') && !!document.querySelector('.answer pre')");
 }
 
 #[test]
@@ -142,7 +238,7 @@ fn a_call_that_waits_is_decided_on_the_page_exactly_as_it_was_shown_there() {
     browser.value("location.hash = '#/approvals'");
     browser.until("document.body.innerText.includes('Nothing waits for you')");
     assert_eq!(owner.run(&pays("82000")).code, 4);
-    let run = runs(&owner, "resting").remove(0);
+    let run = runs(&owner, "resting", 1).remove(0);
     browser.press("button.approve");
     browser.until("document.querySelector('dialog[open] .arguments')?.innerText.includes('\"amount\": 82000')");
     // A look is not a decision, and neither is going away.
@@ -150,7 +246,7 @@ fn a_call_that_waits_is_decided_on_the_page_exactly_as_it_was_shown_there() {
     browser.until("!document.querySelector('dialog')");
     assert_eq!(owner.terminal.belljar(&["approvals", "--json"]).json()["approvals"].as_array().unwrap().len(), 1);
     browser.press("button.approve");
-    approves(&mut browser);
+    sends(&mut browser);
     browser.until("document.querySelector('dialog .told')?.textContent.startsWith('Approved')");
     browser.press("dialog .buttons button");
     browser.until(
@@ -163,7 +259,7 @@ fn a_call_that_waits_is_decided_on_the_page_exactly_as_it_was_shown_there() {
 
     // Denied, the call is not sent.
     assert_eq!(owner.run(&pays("2")).code, 4);
-    let run = runs(&owner, "resting").remove(0);
+    let run = runs(&owner, "resting", 1).remove(0);
     browser.press("button.deny");
     browser.press("dialog[open] #decide");
     browser.until("document.querySelector('dialog .told')?.textContent.startsWith('Denied')");
@@ -172,11 +268,11 @@ fn a_call_that_waits_is_decided_on_the_page_exactly_as_it_was_shown_there() {
 
     // What another has decided meanwhile, and what the rule keeps from the page, is not decided.
     assert_eq!(owner.run(&pays("3")).code, 4);
-    let run = runs(&owner, "resting").remove(0);
+    let run = runs(&owner, "resting", 1).remove(0);
     browser.press("button.approve");
     browser.until("!!document.querySelector('dialog[open] #decide')");
     assert_eq!(owner.belljar(&["runs", "purge", &run]).code, 0);
-    approves(&mut browser);
+    sends(&mut browser);
     browser.until("document.querySelector('dialog .told')?.textContent.includes('does not wait any more')");
     browser.press("dialog .buttons button");
     assert_eq!(owner.run("await demo.update_issue({ id: 3, state: 'closed' })").code, 4);

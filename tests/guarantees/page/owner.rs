@@ -22,7 +22,7 @@ for await (const line of createInterface({ input: process.stdin })) {
   const { id, method, params } = JSON.parse(line);
   if (id === undefined) continue;
   const results = {
-    initialize: { protocolVersion: params?.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: hostile, version: "1" } },
+    initialize: { protocolVersion: params?.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: hostile, version: "1.2.3 " + hostile } },
     "tools/list": { tools },
     "tools/call": { content: [{ type: "text", text: hostile + JSON.stringify(params?.arguments) }], isError: params?.arguments?.fail === true },
   };
@@ -37,15 +37,21 @@ pub(super) struct Owner {
 
 impl Owner {
     pub(super) fn new() -> Self {
+        Self::with("")
+    }
+
+    /// With more servers.
+    pub(super) fn with(more: &str) -> Self {
         let terminal = Terminal::with_daemon();
         let quoted = HOSTILE.replace('"', "\\\"").replace("</script>", "<\\/script>");
         let child = terminal.file("child.mjs", CHILD.replace("HOSTILE", &quoted));
         let config = format!(
             "[ledger]\nlevel = 'recordings'\n[servers.kid]\ncommand = 'node'\nargs = ['{}']\ntrust_hints = true\n\
-             [servers.demo]\nbuiltin = 'demo'\n",
+             [servers.demo]\nbuiltin = 'demo'\n\
+             [servers.dead]\ncommand = 'node'\nargs = ['--eval', 'console.error(`no token: set TOKEN`); process.exit(1)']\n",
             child.display()
         );
-        let config = terminal.file("belljar.toml", config).to_str().unwrap().to_owned();
+        let config = terminal.file("belljar.toml", config + more).to_str().unwrap().to_owned();
         let why = HOSTILE.replace('"', "\\\"");
         let rules = format!(
             "default = 'allow'\n[[rule]]\nid = 'money'\ntools = 'kid.pay'\nthen = 'ask'\nwhy = \"{why}\"\n\
