@@ -16,6 +16,7 @@ use opentelemetry_sdk::{
     Resource,
     trace::{Sampler, SamplingDecision, ShouldSample as _, SpanExporter as _},
 };
+use reqwest::Url;
 
 use super::fold;
 
@@ -74,6 +75,14 @@ pub enum TraceSettingsError {
         /// The values that are supported.
         known: &'static str,
     },
+    /// An endpoint that is not an address. It may hold a password, and is not said.
+    #[error("{variable} is not an address like {example}")]
+    Endpoint {
+        /// The variable.
+        variable: &'static str,
+        /// What would do.
+        example: &'static str,
+    },
 }
 
 impl TraceSettings {
@@ -84,10 +93,13 @@ impl TraceSettings {
     /// They ask for something that is not supported.
     pub fn of(variables: &Variables<'_>) -> Result<Option<Self>, TraceSettingsError> {
         let text = |name: &str| variables(name).map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
-        let endpoint = text("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT").or_else(|| text("OTEL_EXPORTER_OTLP_ENDPOINT"));
+        let given = |variable: &'static str| text(variable).map(|endpoint| (variable, endpoint));
+        let endpoint = given("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT").or_else(|| given("OTEL_EXPORTER_OTLP_ENDPOINT"));
         let is_disabled = text("OTEL_SDK_DISABLED").is_some_and(|text| text.eq_ignore_ascii_case("true"));
         let exporter = text("OTEL_TRACES_EXPORTER");
-        let Some(endpoint) = endpoint.filter(|_| !is_disabled && exporter.as_deref() != Some("none")) else {
+        let Some((endpoint_variable, endpoint)) =
+            endpoint.filter(|_| !is_disabled && exporter.as_deref() != Some("none"))
+        else {
             return Ok(None);
         };
         if let Some(value) = exporter.filter(|exporter| exporter != "otlp") {
@@ -109,6 +121,13 @@ impl TraceSettings {
                 return Err(TraceSettingsError::Unknown { variable, value: shown(other), known });
             }
         };
+        if !is_address(&endpoint, protocol) {
+            let example = match protocol {
+                Protocol::Grpc => "http://localhost:4317",
+                _ => "http://localhost:4318",
+            };
+            return Err(TraceSettingsError::Endpoint { variable: endpoint_variable, example });
+        }
         for variable in UNSUPPORTED {
             let value = text(variable).filter(|value| value != "none");
             if let Some(value) = value {
@@ -208,6 +227,16 @@ fn is_private(endpoint: &str, is_insecure: bool) -> bool {
         Some((scheme, _)) => scheme.eq_ignore_ascii_case("https"),
         None => !is_insecure,
     }
+}
+
+/// Whether spans can be sent to an endpoint. Only gRPC knows those without a scheme, and their
+/// library says the whole of one that it does not understand.
+fn is_address(endpoint: &str, protocol: Protocol) -> bool {
+    let is_web = |text: &str| {
+        Url::parse(text).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.host_str().is_some())
+    };
+    let is_bare = protocol == Protocol::Grpc && !endpoint.contains("://") && !endpoint.contains('@');
+    if is_bare { is_web(&format!("http://{endpoint}")) } else { is_web(endpoint) }
 }
 
 fn names_a_service(attributes: &str) -> bool {
@@ -315,6 +344,22 @@ mod tests {
         ] {
             let error = of(&[ENDPOINT, (name, value)]).expect_err("it is not supported").to_string();
             assert!(error.contains(name) && error.contains("knows") && !error.contains('\u{202e}'), "{error}");
+        }
+    }
+
+    #[test]
+    fn an_endpoint_that_is_not_an_address_is_refused_without_what_it_holds() {
+        const GRPC: (&str, &str) = ("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc");
+        for name in ["OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"] {
+            for endpoint in ["me:secret@collector:4318", "collector:4318/secret", "ftp://secret", "secret"] {
+                let error = of(&[(name, endpoint)]).expect_err("it is not an address").to_string();
+                assert!(error.contains(name) && error.contains(":4318") && !error.contains("secret"), "{error}");
+            }
+            let error = of(&[GRPC, (name, "me:secret@collector:4317")]).expect_err("it is not an address").to_string();
+            assert!(error.contains(":4317") && !error.contains("secret"), "{error}");
+            for endpoint in ["collector:4317", "[::1]:4317", "https://me:secret@collector"] {
+                assert!(of(&[GRPC, (name, endpoint)]).expect("it is an address").is_some(), "{endpoint}");
+            }
         }
     }
 
