@@ -246,7 +246,8 @@ impl Toolbox {
         let answer = tokio::select! {
             answer = self.upstream().call_text(path, arguments, limit, &caller) => answer,
             () = log.owners_word().cancelled() => {
-                sent.ended(None).await;
+                // No answer of it is known, which is said of every call whose run is cancelled.
+                drop(sent);
                 let error = cancelled_by_owner();
                 log.end(self, Some(&error), &Usage { tool_calls: 1, ..Usage::default() }, None).await;
                 return Err(error);
