@@ -1,7 +1,11 @@
 //! Each function of files and sockets that wasmtime-wasi has is tried: it is refused by its own
 //! error, or needs a handle that cannot be had. The others are linked; HTTP is refused by name.
 
-use std::{collections::BTreeMap, path::PathBuf, process::Stdio};
+use std::{
+    collections::BTreeMap,
+    path::PathBuf,
+    process::{Command, Stdio},
+};
 
 use belljar_foreign::Server;
 use belljar_model::ErrorKind;
@@ -21,10 +25,19 @@ const PACKAGES: [&str; 6] = ["io", "clocks", "random", "filesystem", "sockets", 
 /// The one handle of these interfaces that a component can have. Nothing can be done with it.
 const NETWORK: &str = "network";
 
+/// The platform that is compiled for.
+fn host() -> String {
+    let version = Command::new("rustc").arg("-vV").current_dir(repository()).output().unwrap();
+    let version = String::from_utf8(version.stdout).unwrap();
+    version.lines().find_map(|line| line.strip_prefix("host: ")).expect("rustc names it").to_owned()
+}
+
 /// The WIT of the wasmtime-wasi that is linked.
 fn wasi() -> (Resolve, Vec<InterfaceId>) {
     let mut metadata = cargo();
     metadata.args(["metadata", "--format-version", "1", "--locked", "--offline"]).stderr(Stdio::inherit());
+    // A build fetches what its own platform needs, and no more is asked for here.
+    metadata.args(["--filter-platform", &host()]);
     let metadata: serde_json::Value = serde_json::from_slice(&metadata.output().unwrap().stdout).unwrap();
     let mut packages = metadata["packages"].as_array().unwrap().iter();
     let found = packages.find(|package| package["name"] == "wasmtime-wasi").expect("belljar depends on it");
