@@ -148,9 +148,9 @@ fn the_name_that_a_client_gives_itself_does_not_hide_for_whom_it_asks() {
         return [principal.innerText, client.innerText, isSeen, principal.scrollWidth <= Math.ceil(width), bottom <= after.top]; })()";
     for (address, name) in [("#/runs".to_owned(), "by-runs"), (format!("#/run/{run}"), "by-run")] {
         browser.value(&format!("location.hash = {address:?}"));
-        browser.until("!!document.querySelector('main .principal')");
         for width in [1440, 360] {
             browser.becomes(width, 900, "light");
+            browser.until("document.querySelector('main .principal')?.innerText === 'ann'");
             let claimed = format!("“{CLAIMS} 0”");
             assert_eq!(browser.value(whole), json!(["ann", claimed, true, true, true]), "{address} {width}");
             browser.picture(&pictures().join(format!("{name}-{width}.png")), (width, "light"));
