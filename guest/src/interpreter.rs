@@ -64,7 +64,7 @@ fn warm(context: &mut Context) {
         source::translate("const a = [1, 2].map((x: number) => x + 1); await null; ({ a })", &source::Globals::NONE)
     {
         let _ = parse(&translated.code, context).and_then(|script| {
-            evaluate(&script, translated.guards, context)?;
+            evaluate(&script, translated.has_using, context)?;
             context.run_jobs()
         });
     }
@@ -110,7 +110,7 @@ fn run_in(context: &mut Context, program: Program) -> Result<String, Failure> {
     let script = parse(&translated.code, context).map_err(|error| unparsable(error, context))?;
     drop(translated.code);
     place::begin(context);
-    let outcome = match evaluate(&script, translated.guards, context) {
+    let outcome = match evaluate(&script, translated.has_using, context) {
         Ok(promise) => settle(promise, &program, translated.unused, context),
         Err(error) => Err(failing(error, context)),
     };
@@ -212,12 +212,13 @@ pub(crate) fn parse(code: &str, context: &mut Context) -> JsResult<Script> {
     script
 }
 
-fn evaluate(script: &Script, guards: [bool; 4], context: &mut Context) -> JsResult<JsPromise> {
+fn evaluate(script: &Script, has_using: bool, context: &mut Context) -> JsResult<JsPromise> {
     let function = script.evaluate(context)?;
     let Some(function) = function.as_callable() else {
         return JsPromise::resolve(JsValue::undefined(), context);
     };
-    let promise = function.call(&JsValue::undefined(), &globals::guards(guards), context)?;
+    let helpers = has_using.then(globals::using_helpers);
+    let promise = function.call(&JsValue::undefined(), helpers.as_slice(), context)?;
     match promise.as_object() {
         Some(object) => JsPromise::from_object(object),
         None => JsPromise::resolve(promise, context),

@@ -15,14 +15,14 @@ use boa_engine::{
 use belljar_guest_engine::{originals, plain};
 
 /// An iteration that has begun.
-pub enum Walk {
+pub(crate) enum Walk {
     Elements { array: JsObject, next: u64 },
     Protocol { iterator: JsObject, next: JsValue },
 }
 
 impl Walk {
     /// The specification's GetIterator.
-    pub fn over(iterable: &JsValue, context: &mut Context) -> JsResult<Self> {
+    pub(crate) fn over(iterable: &JsValue, context: &mut Context) -> JsResult<Self> {
         if let Some(array) = iterable.as_object().filter(is_plain) {
             return Ok(Self::Elements { array, next: 0 });
         }
@@ -38,7 +38,7 @@ impl Walk {
     }
 
     /// The specification's GetIteratorFromMethod.
-    pub fn by(method: &JsObject, iterable: &JsValue, context: &mut Context) -> JsResult<Self> {
+    pub(crate) fn by(method: &JsObject, iterable: &JsValue, context: &mut Context) -> JsResult<Self> {
         let iterator = method.call(iterable, &[], context)?;
         let Some(iterator) = iterator.as_object() else {
             return Err(JsNativeError::typ()
@@ -50,7 +50,7 @@ impl Walk {
     }
 
     /// The specification's IteratorStepValue.
-    pub fn step(&mut self, context: &mut Context) -> JsResult<Option<JsValue>> {
+    pub(crate) fn step(&mut self, context: &mut Context) -> JsResult<Option<JsValue>> {
         match self {
             Self::Elements { array, next } => {
                 let index = *next;
@@ -81,7 +81,7 @@ impl Walk {
     }
 
     /// The specification's IteratorClose, where nothing has failed.
-    pub fn close(&self, context: &mut Context) -> JsResult<()> {
+    pub(crate) fn close(&self, context: &mut Context) -> JsResult<()> {
         let Self::Protocol { iterator, .. } = self else { return Ok(()) };
         let method = iterator.get(js_string!("return"), context)?;
         if method.is_null_or_undefined() {
@@ -97,14 +97,14 @@ impl Walk {
     }
 
     /// The specification's IteratorClose, where something has failed: that is what is told.
-    pub fn close_after(&self, error: JsError, context: &mut Context) -> JsError {
+    pub(crate) fn close_after(&self, error: JsError, context: &mut Context) -> JsError {
         let _ = self.close(context);
         error
     }
 }
 
 /// What the engine says of a value that is not iterable and has no name in the source.
-pub fn not_iterable(value: &JsValue) -> String {
+fn not_iterable(value: &JsValue) -> String {
     let text = match value.variant() {
         JsVariant::Undefined => "undefined".to_owned(),
         JsVariant::Null
@@ -158,24 +158,10 @@ pub(super) fn install(context: &mut Context) -> JsResult<()> {
 }
 
 /// Whether to iterate an object is to read its elements, one by one, up to its length.
-pub fn is_plain(object: &JsObject) -> bool {
+fn is_plain(object: &JsObject) -> bool {
     // The shape says which properties there are, but for elements, and what the prototype is.
     object.is_array()
         && KEPT.with_borrow(|kept| kept.as_ref().is_some_and(|kept| kept.is_shape_of(object) && kept.holds()))
-}
-
-/// Whether to take the first elements of a list by their indices is the same as to iterate it so
-/// far.
-pub fn is_plain_without_holes(object: &JsObject) -> bool {
-    let lacks_elements = |object: &JsObject| object.borrow().properties().index_property_keys().next().is_none();
-    is_plain(object)
-        && KEPT.with_borrow(|kept| {
-            kept.as_ref().is_some_and(|kept| {
-                lacks_elements(&kept.prototype)
-                    && lacks_elements(&kept.object_prototype)
-                    && inherits(&kept.prototype, &kept.object_prototype)
-            })
-        })
 }
 
 impl Kept {

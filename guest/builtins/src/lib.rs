@@ -21,7 +21,6 @@ use boa_engine::{
 
 use belljar_guest_engine::objects;
 
-pub use iteration::{Walk, is_plain, is_plain_without_holes, not_iterable};
 pub use json::{refused_text, report_rounded};
 
 /// Without it, cargo was not told of the patched engine, and what follows would be made with one

@@ -1,8 +1,6 @@
 //! A value that a script has failed on: as the variable held it then, or as the last answer of the
 //! tool has it that gave it.
 
-use std::cell::RefCell;
-
 use boa_engine::{Context, JsObject, JsString, JsValue, js_string};
 
 use belljar_guest_engine::plain;
@@ -13,17 +11,6 @@ use super::{results, servers, shape::is_list};
 
 /// Elements that are looked at for the one that a script failed on.
 const MAX_ELEMENTS: u64 = 1_000;
-
-thread_local! {
-    /// What was looped over last and is not a list, with the message that says so. The
-    /// translation hides it from the engine.
-    static LOOPED: RefCell<Option<(String, JsValue)>> = const { RefCell::new(None) };
-}
-
-/// Keeps what cannot be looped over.
-pub(super) fn cannot_loop(message: &str, value: &JsValue) {
-    LOOPED.set(Some((message.to_owned(), value.clone())));
-}
 
 /// A value that holds another one, and the way to that.
 pub(super) struct Held {
@@ -44,15 +31,13 @@ impl Held {
         position: Option<Position>,
         context: &mut Context,
     ) -> Option<Self> {
-        let looped = LOOPED.with_borrow(|looped| looped.clone().filter(|(said, _)| said == message));
-        let from = || source::provenance(expression, position, &servers::globals()).map(|given| origin(&given));
-        if let Some((_, value)) = looped {
-            return Some(Self { value, steps: Vec::new(), holder: None, from: from() });
-        }
         let (name, value) = context.misused(message)?.variable?;
         let Way { root, steps, holder } = source::way(expression)?;
         let is_there = root == name && !(steps.is_empty() && value.is_null_or_undefined());
-        is_there.then(|| Self { value, steps, holder, from: from() })
+        is_there.then(|| {
+            let from = source::provenance(expression, position, &servers::globals()).map(|given| origin(&given));
+            Self { value, steps, holder, from }
+        })
     }
 
     /// What a method was called on that it has not, where that has no name.

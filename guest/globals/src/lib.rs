@@ -8,7 +8,6 @@ mod answers;
 mod artifacts;
 mod call;
 mod console;
-mod guards;
 mod held;
 mod hints;
 mod intl;
@@ -30,6 +29,7 @@ mod tool_error;
 mod tools;
 mod unread;
 mod unseen;
+mod using;
 mod web;
 
 use boa_engine::{Context, JsResult, js_string};
@@ -41,7 +41,6 @@ use belljar_guest_engine::scripts;
 pub use call::{answer, running};
 #[cfg(not(target_family = "wasm"))]
 pub use console::take_logged;
-pub use guards::guards;
 pub use hints::{argument_hint, hint_for, warning};
 pub use keep::hand_over;
 pub use missing::{Unknown, missing_of, texts_of_no_server, unknown_tool};
@@ -50,6 +49,7 @@ pub use skills::frames as frames_of;
 pub use timers::{drop_timers, elapsed, run_due_timer};
 pub use tool_error::{is_policy_error, is_tool_error};
 pub use unseen::warning as warning_of_reads;
+pub use using::using_helpers;
 pub use web::start_of_run;
 
 /// Makes the globals that every run has. Part of the snapshot.
@@ -67,7 +67,7 @@ pub fn install(context: &mut Context) -> JsResult<()> {
     spread::install(&prelude, context)?;
     web::install(context)?;
     intl::install(context)?;
-    guards::install(prelude, context);
+    using::install(prelude);
     shown::install();
     // Boa's own, which no other engine has as a global.
     context.global_object().delete_property_or_throw(js_string!("TypedArray"), context)?;

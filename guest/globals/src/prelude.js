@@ -1,6 +1,6 @@
 // Evaluated once, before the snapshot. Kept to what is shortest to say in JavaScript itself: the classes that scripts test for
 // with `instanceof`, and what awaits. belljar's own errors get their prototypes without calling them (see tool_error.rs and web/exception.rs).
-// Functions that await are named as `waits.rs` knows them: no place in a script is theirs. The value is what guards.rs gives a program that
+// Functions that await are named as `waits.rs` knows them: no place in a script is theirs. The value is what using.rs gives a program that
 // has `using` in it.
 (() => {
   class ToolError extends Error {

@@ -31,8 +31,9 @@ use belljar_guest_source as source;
 use belljar_guest_values::decode;
 
 use super::{
-    artifacts, guards, keep,
+    artifacts, keep,
     servers::{self, ToolRef},
+    using,
 };
 
 /// The server whose tools they are.
@@ -246,7 +247,8 @@ fn read(skill: &Skill, context: &mut Context) -> JsResult<JsPromise> {
     let Some(made) = made.as_callable() else {
         return JsPromise::resolve(JsValue::undefined(), context);
     };
-    let promise = made.call(&JsValue::undefined(), &guards::guards(translated.guards), context)?;
+    let helpers = translated.has_using.then(using::using_helpers);
+    let promise = made.call(&JsValue::undefined(), helpers.as_slice(), context)?;
     match promise.as_object() {
         Some(promise) => JsPromise::from_object(promise),
         None => JsPromise::resolve(promise, context),

@@ -14,10 +14,9 @@
 //! 6. It is in strict mode, as a module is.
 
 mod advice;
-mod array_patterns;
+mod endless;
 mod entry;
 mod fence;
-mod loops;
 mod merged;
 mod parsed;
 mod plan;
@@ -69,19 +68,16 @@ const OPENING: &str = "(async function __main__(";
 const BODY: &str = ") {\n";
 const CLOSING: &str = "\n})";
 
-/// The names of the guards of `guards.rs` of `globals`, in their order there.
-const GUARDS: [&str; 4] = [loops::ITERABLE, loops::PLAIN, array_patterns::TAKE, USING];
-
-/// Where the translation of `using` looks for its helpers.
+/// Where the translation of `using` looks for its helpers, which `using.rs` of `globals` has.
 const USING: &str = "babelHelpers";
 
-/// A program that the engine can evaluate: to an async function that takes guards.
+/// A program that the engine can evaluate: to an async function.
 pub struct Translated {
     pub code: String,
     pub origin: Origin,
-    /// Which of the guards it takes: those that it names. Most programs name none, and a parameter
-    /// costs more than it seems.
-    pub guards: [bool; GUARDS.len()],
+    /// Whether the function takes the helpers of `using`. Most programs do not name them, and a
+    /// parameter costs more than it seems.
+    pub has_using: bool,
     /// A function at the top level that nothing calls.
     pub unused: Option<String>,
     /// Where it calls tools.
@@ -212,7 +208,7 @@ fn program(source: &str, globals: &Globals<'_>, kind: Kind) -> Result<Translated
         Shaped::Called => None,
         Shaped::AsItIs => entry.unused,
     };
-    loops::count(&allocator, source, &mut program);
+    endless::place(&allocator, &mut program);
 
     let printed = Codegen::new()
         .with_options(CodegenOptions {
@@ -222,12 +218,10 @@ fn program(source: &str, globals: &Globals<'_>, kind: Kind) -> Result<Translated
         })
         .with_source_text(source)
         .build(&program);
-    let guards = GUARDS.map(|guard| memchr::memmem::find(printed.code.as_bytes(), guard.as_bytes()).is_some());
-    let named: Vec<&str> =
-        GUARDS.into_iter().zip(guards).filter_map(|(name, is_named)| is_named.then_some(name)).collect();
-    let code = [OPENING, &named.join(", "), BODY, &printed.code, CLOSING].concat();
+    let has_using = memchr::memmem::find(printed.code.as_bytes(), USING.as_bytes()).is_some();
+    let code = [OPENING, if has_using { USING } else { "" }, BODY, &printed.code, CLOSING].concat();
     let shifted_lines = u32::try_from(BODY.matches('\n').count()).unwrap_or(0);
-    Ok(Translated { code, origin: Origin::new(printed.map.as_ref(), shifted_lines, source), guards, unused, calls })
+    Ok(Translated { code, origin: Origin::new(printed.map.as_ref(), shifted_lines, source), has_using, unused, calls })
 }
 
 fn options() -> ParseOptions {

@@ -24,8 +24,8 @@ fn translated(script: &str, context: &mut Context) -> String {
         .unwrap_or_else(|fault| panic!("{script}: {}", fault.message));
     let function = context.eval(Source::from_bytes(&translated.code)).expect("the translation is a function");
     let function = function.as_callable().expect("the translation is a function");
-    let guards = belljar_guest_globals::guards(translated.guards);
-    let promise = function.call(&JsValue::undefined(), &guards, context).expect("a promise");
+    let helpers = translated.has_using.then(belljar_guest_globals::using_helpers);
+    let promise = function.call(&JsValue::undefined(), helpers.as_slice(), context).expect("a promise");
     settled(&promise, context)
 }
 
