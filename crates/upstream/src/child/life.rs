@@ -265,6 +265,10 @@ struct Start {
 /// Why a step of a start has no result.
 enum StepError {
     Closed,
+    /// A request's own limit has passed, which is as long as that of the start, or shorter.
+    NoAnswer {
+        limit: Duration,
+    },
     /// What was wrong, possibly in the child's words: to be redacted and shortened.
     Wrong(String),
 }
@@ -288,6 +292,9 @@ async fn step<T>(
                     return Err(StartError::Remote { fault });
                 }
                 Err(walls::exited(exit, link.last_words().await))
+            }
+            Err(StepError::NoAnswer { limit }) => {
+                Err(StartError::NoAnswer { step, limit, stderr: link.words() })
             }
             Err(StepError::Wrong(message)) => {
                 let message = redacted_line(&message, limits::MESSAGE_CHARS, link.redactor());
@@ -430,7 +437,7 @@ impl From<RequestError> for StepError {
         match fault {
             RequestError::Closed => Self::Closed,
             RequestError::TooLong => Self::Wrong("its answer is longer than its 'max_response' allows".to_owned()),
-            RequestError::Timeout { limit } => Self::Wrong(format!("it did not answer within {limit:?}")),
+            RequestError::Timeout { limit } => Self::NoAnswer { limit },
             RequestError::Protocol { code, message } => Self::Wrong(format!("{message} (JSON-RPC error {code})")),
         }
     }
