@@ -191,7 +191,10 @@ async fn what_is_undefined_is_named_by_the_hint() {
         ("const o = { a: null };\nconst n = o.a.b;", "o.a is null: o is { a: null }"),
         ("let x = null;\nx.y = 1", "x is null: where does its value come from?"),
         ("[].find(x => x).id", "[].find gave undefined: check what it gave"),
-        ("const r = {};\nfor (const row of r.rows) { row.id }", "r.rows is undefined, or an object or a promise"),
+        (
+            "const r = {};\nfor (const row of r.rows) { row.id }",
+            "r.rows is undefined: r is {} without members: `r.rows ?? []` is empty",
+        ),
         (
             "const o = { a: 1 };\nlet n = 0; for (const x of o) n++;",
             "o is { a: number }: no member of it is a list; Object.entries(o) lists all of them",

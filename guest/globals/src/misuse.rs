@@ -84,7 +84,8 @@ pub(super) fn hint(
     }
     if let Some(list) = message.strip_suffix(" is not iterable") {
         return of_either(list, message, position, context, |held, context| {
-            misused(list, held, Need::List, context).or_else(|| missing(list, held, Need::List, context))
+            let otherwise = || format!("`{list} ?? []` is empty where it is missing");
+            misused(list, held, Need::List, context).or_else(|| missing_or(list, held, Need::List, otherwise, context))
         });
     }
     let read = ["(reading '", "(setting '", "Cannot destructure property '"]
@@ -150,6 +151,17 @@ fn misused(expression: &str, held: &Held, need: Need<'_>, context: &mut Context)
 
 /// A value that is not where the script looked for it. `need` is what was asked of it.
 pub(super) fn missing(expression: &str, held: &Held, need: Need<'_>, context: &mut Context) -> Option<String> {
+    missing_or(expression, held, need, || "`?.` reads what may be missing".to_owned(), context)
+}
+
+/// The same with what to propose where no other member is near.
+fn missing_or(
+    expression: &str,
+    held: &Held,
+    need: Need<'_>,
+    otherwise: impl FnOnce() -> String,
+    context: &mut Context,
+) -> Option<String> {
     let is_nothing = |value: &JsValue| value.is_null_or_undefined();
     let Some((last, way)) = held.steps.split_last() else {
         let from = held.from.as_ref().filter(|_| is_nothing(&held.value))?;
@@ -174,7 +186,7 @@ pub(super) fn missing(expression: &str, held: &Held, need: Need<'_>, context: &m
         Step::Name(name) => in_place_of(name, held.holder.as_deref(), &holder, need, context),
         _ => None,
     };
-    let proposal = proposal.unwrap_or_else(|| "`?.` reads what may be missing".to_owned());
+    let proposal = proposal.unwrap_or_else(otherwise);
     Some(format!("{expression} is {nothing}: {told}: {proposal}"))
 }
 
