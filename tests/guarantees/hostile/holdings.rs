@@ -111,7 +111,7 @@ pub(crate) fn a_thousand_calls_that_wait_with_a_megabyte_each_hold_no_more_than_
 #[ignore = "wants a process of its own: the test above gives it one"]
 async fn a_thousand_calls_wait() {
     let held = Held::with_child();
-    let limits = Limits { call: Duration::from_secs(2), ..Limits::default() };
+    let limits = Limits { call: Duration::from_secs(6), ..Limits::default() };
     value(&held.run("return await box.large({ bytes: 1 }).then(text => text.length)", &limits).await);
     let before = peak();
     // The first ones make the largest trees, and would take some four hundred megabytes.
