@@ -3,6 +3,9 @@ import { expression } from "./expressions.mjs";
 import { statement } from "./statements.mjs";
 import { parameters } from "./patterns.mjs";
 
+// Changes its own object when it is read for the first time.
+const LAZY = "get lazy() { note('lazily'); Object.defineProperty(this, 'lazy', { value: [this.p], configurable: true, writable: true }); return this.lazy; }";
+
 export function classDeclaration(w, depth) {
   const name = w.fresh("C");
   body(w, name, depth, parent(w));
@@ -13,7 +16,7 @@ export function classDeclaration(w, depth) {
 export function classExpression(w) {
   const { random } = w;
   const part = () => random.of([
-    () => `p = ${expression(w, 0, true)};`, () => "m(x) { return [x, this.p, this.x]; }", () => "get q() { return this.#h++; } #h = 1;", () => "constructor(x) { this.x = x; note('made'); }",
+    () => `p = ${expression(w, 0, true)};`, () => "m(x) { return [x, this.p, this.x]; }", () => LAZY, () => "get q() { return this.#h++; } #h = 1;", () => "constructor(x) { this.x = x; note('made'); }",
     () => "static s = note('static');", () => `static { note(this.name); }`, () => "m = (x) => typeof this + x;", () => `[note('p')] = 3;`, () => "get p() { return 'of the class'; }", () => "m() { return this.constructor.t; } static #t = 4; static get t() { return this.#t; }",
   ])();
   // TypeScript knows each member once, and a script in the jar may be TypeScript.
@@ -76,6 +79,9 @@ function kinds(w, member, field, method, depth) {
     () => method((p) => `async m2(${p()})`, { awaits: true }),
     () => w.emit("get g2() { return note('g2'); } set g2(x) { note('set g2', x); }"),
     () => w.emit("static of(...list) { return new this(...list); }"),
+    () => w.emit(LAZY),
+    () => w.emit("[(() => { let key = 'key'; for (const x of [3]) key += (() => x)(); return note(key); })()]() { return 'computed'; }"),
+    () => w.emit("put(x) { super[0] = x; super[1] = 1; super[1]++; return [this[0], this[1]]; }"),
     () => w.emit(random.of(["toString() { return 'as text'; }", "[Symbol.toPrimitive](hint) { return hint; }", "valueOf() { return 7; }", "get [Symbol.toStringTag]() { return 'Tag'; }"])),
     () => w.emit(member.hidden.length ? `has(x) { return ${member.hidden[0]} in x; } secret() { return this.${member.hidden[0]}; }` : "has(x) { return x instanceof this.constructor; }"),
   ];

@@ -50,7 +50,7 @@ function compound(w, depth) {
     case 20: return w.yields ? `(yield ${inner()})` : inner();
     case 21: return `(${inner()}, ${inner()})`;
     case 22: return w.member ? own(w) : inner();
-    case 23: return `(new ${classExpression(w)}(${inner()})).${random.of(["p", "m(1)", "q", "x"])}`;
+    case 23: return `(new ${classExpression(w)}(${inner()})).${random.of(["p", "m(1)", "q", "x", "lazy"])}`;
     case 24: return random.of([`("p" in o0)`, `delete o0.z`, `(${inner()} instanceof Object)`, `Object.keys(o0).length`, `JSON.stringify(${w.some("list") ?? "a0"})`]);
     case 25: return `Math.${random.of(["max", "min"])}(...${list(w, depth - 1)}, ${random.integer(0, 9)})`;
     default: return `note(${inner()})`;
@@ -89,6 +89,7 @@ function object(w, depth) {
     () => `...${random.of(["o0", w.some("any") ?? "null", "a0", "\"hi\""])}`,
     () => `get ${random.of(["p", "q"])}() { return ${expression(w, 0, true)}; }`,
     () => `set p(x) { note("set", x); }`,
+    () => `get r() { note("lazily"); delete this.r; return (this.r = ${expression(w, 0, true)}); }`,
     () => `m(x = ${expression(w, 0, true)}) { return [this === undefined, x]; }`,
     () => w.some("any") ?? "n0",
     () => `*[Symbol.iterator]() { yield* [${expression(w, 0, true)}, 2]; }`,
@@ -131,7 +132,7 @@ export function instance(w, depth) {
   const { random } = w;
   const made = w.some("class");
   const kept = w.some("instance");
-  const what = () => random.of(["p", "q", "g", "m0(1)", "m1()", "m2?.(2)", "arrow?.()", "has?.(o0)", "constructor.name", "secret?.()", "g2"]);
+  const what = () => random.of(["p", "q", "g", "m0(1)", "m1()", "m2?.(2)", "arrow?.()", "has?.(o0)", "constructor.name", "secret?.()", "g2", "lazy", "lazy", "key3?.()", "put?.(o0)"]);
   if (kept && random.chance(50)) return `${kept}.${what()}`;
   if (!made) return expression(w, depth - 1);
   return random.of([

@@ -71,7 +71,7 @@ function leaf(w) {
   if (w.awaits) leaves.push(`await null;`, `${when}await Promise.reject(new Fault("${w.fresh("refused ")}"));`);
   const [number, list] = [w.some("number", true), w.some("list", true)];
   if (number) leaves.push(`${number} = ${random.of(["Number", "parseFloat"])}(${expression(w, 0)}) || 0;`);
-  leaves.push("if (a0.length < 9) a0.push(n0);", `o0.${random.of(["p", "z"])} = ${expression(w, 1)};`, `${random.of(["let", "const", "var"])} ${w.fresh("v")} = ${expression(w, 1)};`);
+  leaves.push("if (a0.length < 9) a0.push(n0);", "while (a0.length > 3) a0.length--;", "a0.length = Math.min(a0.length, 4);", `o0.${random.of(["p", "z"])} = ${expression(w, 1)};`, `${random.of(["let", "const", "var"])} ${w.fresh("v")} = ${expression(w, 1)};`);
   if (list) leaves.push(`${list}.${random.of(["push(1)", "reverse()", "shift()"])};`);
   const line = random.of(leaves);
   const made = /^(let|const|var) (v\d+)/.exec(line);
