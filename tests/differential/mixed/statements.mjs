@@ -73,6 +73,7 @@ function leaf(w) {
   if (number) leaves.push(`${number} = ${random.of(["Number", "parseFloat"])}(${expression(w, 0)}) || 0;`);
   leaves.push("if (a0.length < 9) a0.push(n0);", "while (a0.length > 3) a0.length--;", "a0.length = Math.min(a0.length, 4);", `o0.${random.of(["p", "z"])} = ${expression(w, 1)};`, `${random.of(["let", "const", "var"])} ${w.fresh("v")} = ${expression(w, 1)};`);
   if (list) leaves.push(`${list}.${random.of(["push(1)", "reverse()", "shift()"])};`);
+  leaves.push(reassigned(w));
   const line = random.of(leaves);
   const made = /^(let|const|var) (v\d+)/.exec(line);
   const built = w.some("class");
@@ -83,6 +84,15 @@ function leaf(w) {
   }
   w.emit(line);
   if (made) w.declare(made[2], "any", made[1] !== "const");
+}
+
+// An operand that no closure sees, and that the other operand assigns to.
+function reassigned(w) {
+  const { random } = w;
+  const name = w.fresh("t");
+  const operator = random.of(["+", "-", "*", "%", "<", ">", "<=", "===", "!==", "|", "<<", "**"]);
+  const second = random.of([`(${name} = 3)`, `${name}++`, `--${name}`, `(${name} += 2)`, `([${name}] = [4])[0]`, `(${name} ? (${name} = 1) : 0)`, `(note(${name}), ${name} = 2)`]);
+  return `{ let ${name} = ${random.integer(-3, 9)}; note([${name} ${operator} ${second}, ${name}]); }`;
 }
 
 export function attempt(w, depth) {
