@@ -1,14 +1,15 @@
 //! `Intl`: what scripts format for people to read, without the megabytes of all the world's
 //! locales.
 //!
-//! Dates and numbers are there in some twenty locales, lists, plurals, units and the like in
-//! English. What is asked for in another is refused with a `RangeError`: answered in English it
-//! would be wrong, and nobody would see it.
+//! Dates, numbers and names of countries and languages are there in some twenty locales, lists,
+//! plurals, units and the like in English. What is asked for in another is refused with a
+//! `RangeError`: answered in English it would be wrong, and nobody would see it.
 
 mod collator;
 mod date;
 mod lists;
 mod locale;
+mod names;
 mod number;
 mod segmenter;
 mod settings;
@@ -39,6 +40,7 @@ pub(super) fn install(context: &mut Context) -> JsResult<()> {
     class::<collator::Collator>(&intl, context)?;
     class::<segmenter::Segmenter>(&intl, context)?;
     class::<locale::LocaleObject>(&intl, context)?;
+    class::<names::DisplayNames>(&intl, context)?;
     let canonical =
         objects::function("getCanonicalLocales", 1, NativeFunction::from_fn_ptr(canonical_locales), context);
     put_hidden(&intl, "getCanonicalLocales", canonical, context)?;

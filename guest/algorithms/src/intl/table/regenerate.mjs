@@ -5,12 +5,9 @@
 // each of their combinations. What the interpreter leaves to composition (a date, then a time, then
 // a zone) is checked here, and a locale where it does not hold is an error.
 import { writeFileSync } from "node:fs";
+import { LOCALES } from "./locales.mjs";
 
 if (!process.version.startsWith("v20.")) throw new Error("the tables are those of Node 20");
-const LOCALES = [
-  "en-US", "en-GB", "en-CA", "en-AU", "en-NZ", "en-IE", "en-IN", "en-ZA", "sv-SE", "de-DE", "de-AT", "de-CH", "fr-FR", "fr-CA", "fr-CH",
-  "es-ES", "es-MX", "it-IT", "nl-NL", "da-DK", "nb-NO", "ja-JP", "pt-BR", "pt-PT",
-];
 const interned = () => {
   const places = new Map();
   return { list: places, of: (text) => (places.has(text) || places.set(text, places.size), places.get(text)) };
