@@ -35,10 +35,11 @@ use std::{borrow::Cow, cell::RefCell, collections::BTreeSet, path::PathBuf};
 
 use oxc::{
     allocator::Allocator,
+    ast::ast::Program,
     codegen::{Codegen, CodegenOptions, CommentOptions},
     diagnostics::OxcDiagnostic,
     parser::{ParseOptions, Parser},
-    semantic::SemanticBuilder,
+    semantic::{Scoping, SemanticBuilder},
     span::SourceType,
     transformer::{HelperLoaderMode, TransformOptions, Transformer},
 };
@@ -169,22 +170,12 @@ fn translate_as(text: &str, globals: &Globals<'_>, kind: Kind) -> Result<Transla
 
 fn program(source: &str, globals: &Globals<'_>, kind: Kind) -> Result<Translated, SyntaxFault> {
     let allocator = Allocator::default();
-    let parsed = Parser::new(&allocator, source, SourceType::ts().with_module(true)).with_options(options()).parse();
-    if let Some(error) = parsed.diagnostics.errors().next() {
-        return Err(refuse::jsx(source).unwrap_or_else(|| fault(source, error)));
-    }
-    let mut program = parsed.program;
-    refuse::modules(source, &program)?;
-    refuse::decorators(source, &program)?;
-    refuse::accessors(source, &program)?;
+    // What TypeScript refuses may be JavaScript: a function with the name of a parameter, say.
+    let (mut program, scoping) = checked(&allocator, source, SourceType::ts().with_module(true))
+        .or_else(|fault| checked(&allocator, source, SourceType::mjs()).map_err(|_| fault))?;
     // The line in which a file says what runs it is one for the system alone.
     program.hashbang = None;
 
-    let checked = SemanticBuilder::new().with_check_syntax_error(true).with_enum_eval(true).build(&program);
-    if let Some(error) = checked.diagnostics.errors().next() {
-        return Err(fault(source, error));
-    }
-    let scoping = checked.semantic.into_scoping();
     let mut entry = entry::of(&program, &scoping);
     if kind == Kind::Named {
         entry.default = DefaultExport::Value;
@@ -222,6 +213,28 @@ fn program(source: &str, globals: &Globals<'_>, kind: Kind) -> Result<Translated
     let code = [OPENING, if has_using { USING } else { "" }, BODY, &printed.code, CLOSING].concat();
     let shifted_lines = u32::try_from(BODY.matches('\n').count()).unwrap_or(0);
     Ok(Translated { code, origin: Origin::new(printed.map.as_ref(), shifted_lines, source), has_using, unused, calls })
+}
+
+/// A program that nothing refuses before it runs: not the rules of its language, and not the jar.
+fn checked<'a>(
+    allocator: &'a Allocator,
+    source: &'a str,
+    language: SourceType,
+) -> Result<(Program<'a>, Scoping), SyntaxFault> {
+    let parsed = Parser::new(allocator, source, language).with_options(options()).parse();
+    if let Some(error) = parsed.diagnostics.errors().next() {
+        return Err(refuse::jsx(source).unwrap_or_else(|| fault(source, error)));
+    }
+    let program = parsed.program;
+    refuse::modules(source, &program)?;
+    refuse::decorators(source, &program)?;
+    refuse::accessors(source, &program)?;
+    let checked = SemanticBuilder::new().with_check_syntax_error(true).with_enum_eval(true).build(&program);
+    if let Some(error) = checked.diagnostics.errors().next() {
+        return Err(fault(source, error));
+    }
+    let scoping = checked.semantic.into_scoping();
+    Ok((program, scoping))
 }
 
 fn options() -> ParseOptions {
