@@ -2,7 +2,10 @@
 
 use super::{
     locale::Locale,
-    names_table::{CALENDARS, COMMAS, CURRENCIES, DIALECTS, FIELDS, LANGUAGES, REGIONS, SCRIPTS},
+    names_table::{
+        CALENDARS, COMMAS, CURRENCIES, DIALECTS, FIELDS, LANGUAGE_ALIASES, LANGUAGES, REGION_ALIASES, REGIONS,
+        SCRIPT_ALIASES, SCRIPTS,
+    },
 };
 
 /// The names of one type, in all locales.
@@ -118,6 +121,15 @@ impl DisplayNames {
         if parts.next().is_some() {
             return Err(wrong(&tag, "a language, a script and a region have names, and no more"));
         }
+        // An old code stands for a language, and maybe a script or region where none is given.
+        let mut meant = found(&LANGUAGE_ALIASES, language).unwrap_or(language).split('-');
+        let language = meant.next().unwrap_or(language);
+        let (mut usual_script, mut usual_region) = (None, None);
+        for part in meant {
+            *(if is_script(part) { &mut usual_script } else { &mut usual_region }) = Some(part);
+        }
+        let script = script.map(|script| found(&SCRIPT_ALIASES, script).unwrap_or(script)).or(usual_script);
+        let region = region.map(|region| found(&REGION_ALIASES, region).unwrap_or(region)).or(usual_region);
         let whole = [Some(language), script, region].into_iter().flatten().collect::<Vec<_>>().join("-");
         let find = |names: &Names, code| names.of(code, self.style, &self.locale);
         if let Some(name) = find(&DIALECTS, &whole).filter(|_| self.has_dialects) {
@@ -147,6 +159,14 @@ impl DisplayNames {
 /// What stands within parentheses has brackets for its own.
 fn in_brackets(text: &str) -> String {
     text.replace('(', "[").replace(')', "]").replace('（', "［").replace('）', "］")
+}
+
+fn found(aliases: &[(&'static str, &'static str)], code: &str) -> Option<&'static str> {
+    aliases
+        .binary_search_by(|(alias, _)| (*alias).cmp(code))
+        .ok()
+        .and_then(|place| aliases.get(place))
+        .map(|alias| alias.1)
 }
 
 fn is_letters(code: &str, count: usize) -> bool {

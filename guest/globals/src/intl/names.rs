@@ -40,6 +40,7 @@ impl Class for DisplayNames {
         let options = arguments.get(1).filter(|options| options.is_object());
         let Some(options) = options else { return Err(without_type()) };
         let options = Options::of(Some(options), context)?;
+        options.word("localeMatcher", &["lookup", "best fit"], context)?;
         let style = options.word("style", &STYLES.map(|(word, _)| word), context)?.unwrap_or("long");
         let kind = options.word("type", &KINDS.map(|(word, _)| word), context)?.ok_or_else(without_type)?;
         let fallback = options.word("fallback", &["code", "none"], context)?.unwrap_or("code");

@@ -29,7 +29,10 @@ const known = (type, codes, options) => {
   }
   return [...found].sort();
 };
-const languages = known("language", [...two, ...three]);
+// What is another tag today has the name of that.
+const canonical = (tag) => Intl.getCanonicalLocales(tag)[0];
+const isOld = (code) => canonical(code) !== code;
+const languages = known("language", [...two, ...three].filter((code) => !isOld(code)));
 const regions = known("region", [...upper(two), ...numbers]);
 const knownScripts = known("script", scripts);
 
@@ -42,8 +45,7 @@ for (const locale of LOCALES.filter((locale, place) => LOCALES.findIndex((other)
   for (const language of languages.filter((code) => code.length === 2 || locale.startsWith("en")))
     for (const part of [...regions, ...knownScripts]) {
       const tag = `${language}-${part}`;
-      // What is another tag today has the name of that.
-      if (dialect.of(tag) !== standard.of(tag) && Intl.getCanonicalLocales(tag)[0] === tag) dialects.add(tag);
+      if (dialect.of(tag) !== standard.of(tag) && canonical(tag) === tag) dialects.add(tag);
     }
 }
 
@@ -53,7 +55,7 @@ const KINDS = {
   REGIONS: ["region", regions],
   SCRIPTS: ["script", knownScripts],
   CURRENCIES: ["currency", known("currency", upper(three))],
-  CALENDARS: ["calendar", known("calendar", Intl.supportedValuesOf("calendar").concat("islamicc", "ethioaa"))],
+  CALENDARS: ["calendar", known("calendar", Intl.supportedValuesOf("calendar").concat("islamicc", "ethioaa", "ethiopic-amete-alem"))],
   FIELDS: ["dateTimeField", ["era", "year", "quarter", "month", "weekOfYear", "weekday", "day", "dayPeriod", "hour", "minute", "second", "timeZoneName"].sort()],
 };
 
@@ -93,6 +95,17 @@ function lists(type, codes) {
   return { rows, written };
 }
 
+/** Old codes, and what they are today. Where a region was divided, that goes by the language, and the first one is taken. */
+const aliases = {
+  LANGUAGE_ALIASES: [...two, ...three].filter(isOld).map((code) => [code, canonical(code)]).filter(([, today]) => languages.includes(today.split("-")[0])),
+  SCRIPT_ALIASES: knownScripts.concat("Qaai").map((script) => [script, canonical(`en-${script}`).slice(3)]),
+  REGION_ALIASES: regions.concat(numbers).map((region) => [region, canonical(`en-${region}`).slice(3)]),
+};
+const aliasTables = Object.entries(aliases).map(([name, pairs]) => {
+  const differing = [...new Map(pairs.filter(([code, today]) => code !== today && today !== ""))].sort(([a], [b]) => (a < b ? -1 : 1));
+  return `pub static ${name}: [(&str, &str); ${differing.length}] = [\n${differing.map((pair) => `    (${pair.map((code) => JSON.stringify(code)).join(", ")}),\n`).join("")}];\n`;
+});
+
 /** What stands between a script and a region behind a language. */
 const commas = LOCALES.map((locale) => {
   const [script, region] = [named(locale, "script").of("Latn"), named(locale, "region", { style: "short" }).of("NZ")];
@@ -129,6 +142,7 @@ const text = `// Written by table/names.mjs, from CLDR 48 as Node ${process.vers
 use super::names::{List, Names};
 
 ${kinds.join("\n")}
+${aliasTables.join("\n")}
 /// For each locale: what stands between a script and a region.
 pub static COMMAS: [&str; ${LOCALES.length}] = [${commas.join(", ")}];
 `;
