@@ -50,6 +50,25 @@ impl Tools for Broken {
 const NOT_RUN: &str = "\nThe script was not run: nothing was called.";
 
 #[tokio::test]
+async fn javascript_that_typescript_refuses_runs_and_is_refused_for_its_own_faults() {
+    assert_eq!(value("class A { m = 1; m() {} } return new A().m").await, 1);
+    for (source, message) in [
+        // Without types, by what is wrong in JavaScript.
+        ("class A { m = 1; m() {} }\nlet y = 1; let y = 2", "SyntaxError: Identifier `y` has already been declared"),
+        ("({ set a(x = 1) {} });\nlet y = 1; let y = 2", "SyntaxError: Identifier `y` has already been declared"),
+        // With types, also such as JavaScript reads as comparisons.
+        ("class A { m = 1; m() {} } const x: number = 1", "SyntaxError: Identifier `m` has already been declared"),
+        ("class A { m = 1; m() {} } return f<T>(3)", "SyntaxError: Identifier `m` has already been declared"),
+    ] {
+        let error = error(source).await;
+        assert_eq!(error.kind, ErrorKind::Syntax, "{source}");
+        assert!(error.message.starts_with(message), "{source}: {}", error.message);
+    }
+    let error = error("({ set a(x = 1) {} });\nimport fs from 'fs'").await;
+    assert!(!error.message.contains("initializer"), "{}", error.message);
+}
+
+#[tokio::test]
 async fn a_misspelled_tool_is_a_type_error_that_names_the_nearest() {
     for (source, message, near) in [
         (

@@ -29,6 +29,7 @@ mod scopes;
 mod shape;
 mod signature;
 mod slips;
+mod types;
 mod unawaited;
 
 use std::{borrow::Cow, cell::RefCell, collections::BTreeSet, path::PathBuf};
@@ -57,6 +58,8 @@ pub use signature::{Named, Schema, Signature, signature};
 pub use slips::{async_for_each, for_in_slips, nothing_in};
 pub use unawaited::{hint as hint_for_promise, warning as warning_of_promise};
 
+/// What a source is read as first.
+const TYPESCRIPT: SourceType = SourceType::ts().with_module(true);
 /// The name of the author's source in stacks.
 pub const SCRIPT_NAME: &str = "script";
 
@@ -170,9 +173,10 @@ fn translate_as(text: &str, globals: &Globals<'_>, kind: Kind) -> Result<Transla
 
 fn program(source: &str, globals: &Globals<'_>, kind: Kind) -> Result<Translated, SyntaxFault> {
     let allocator = Allocator::default();
-    // What TypeScript refuses may be JavaScript: a function with the name of a parameter, say.
-    let (mut program, scoping) = checked(&allocator, source, SourceType::ts().with_module(true))
-        .or_else(|fault| checked(&allocator, source, SourceType::mjs()).map_err(|_| fault))?;
+    let (mut program, scoping) = match checked(&allocator, source) {
+        Ok(checked) => checked,
+        Err(fault) => as_javascript(&allocator, source).unwrap_or(Err(fault))?,
+    };
     // The line in which a file says what runs it is one for the system alone.
     program.hashbang = None;
 
@@ -215,17 +219,27 @@ fn program(source: &str, globals: &Globals<'_>, kind: Kind) -> Result<Translated
     Ok(Translated { code, origin: Origin::new(printed.map.as_ref(), shifted_lines, source), has_using, unused, calls })
 }
 
-/// A program that nothing refuses before it runs: not the rules of its language, and not the jar.
-fn checked<'a>(
-    allocator: &'a Allocator,
-    source: &'a str,
-    language: SourceType,
-) -> Result<(Program<'a>, Scoping), SyntaxFault> {
-    let parsed = Parser::new(allocator, source, language).with_options(options()).parse();
+/// A program that nothing refuses before it runs: not the rules of TypeScript, and not the jar.
+fn checked<'a>(allocator: &'a Allocator, source: &'a str) -> Result<(Program<'a>, Scoping), SyntaxFault> {
+    let parsed = Parser::new(allocator, source, TYPESCRIPT).with_options(options()).parse();
     if let Some(error) = parsed.diagnostics.errors().next() {
         return Err(refuse::jsx(source).unwrap_or_else(|| fault(source, error)));
     }
-    let program = parsed.program;
+    unrefused(source, parsed.program)
+}
+
+/// What TypeScript refuses may be JavaScript: a function with the name of a parameter, say. A
+/// source that has types is not, nor is one that nobody can read.
+fn as_javascript<'a>(allocator: &'a Allocator, source: &'a str) -> Option<Result<(Program<'a>, Scoping), SyntaxFault>> {
+    let typed = Parser::new(allocator, source, TYPESCRIPT).with_options(options()).parse();
+    if types::are_in(&typed.program) {
+        return None;
+    }
+    let parsed = Parser::new(allocator, source, SourceType::mjs()).with_options(options()).parse();
+    parsed.diagnostics.errors().next().is_none().then(|| unrefused(source, parsed.program))
+}
+
+fn unrefused<'a>(source: &str, program: Program<'a>) -> Result<(Program<'a>, Scoping), SyntaxFault> {
     refuse::modules(source, &program)?;
     refuse::decorators(source, &program)?;
     refuse::accessors(source, &program)?;
