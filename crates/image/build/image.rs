@@ -22,7 +22,9 @@ pub(crate) fn make(component: &Path) {
     let raw = fs::read(component).unwrap_or_else(|error| panic!("cannot read {}: {error}", component.display()));
 
     let target = env::var("TARGET").expect("cargo sets TARGET");
-    let ahead_of_time = crate::engine::ahead_of_time(&target).expect("the engine's settings are valid");
+    let ahead_of_time = crate::engine::ahead_of_time(&target).unwrap_or_else(|error| {
+        panic!("cannot compile for {target}: {error:?} (another processor needs --features belljar-image/cross)")
+    });
     // The files are named by the SHA-256 of all that they are made of, so that one made of anything
     // else is never taken.
     let mut inputs = Inputs(Sha256::new());
