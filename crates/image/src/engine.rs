@@ -64,7 +64,7 @@ fn common() -> Config {
 #[allow(dead_code, reason = "the library loads what the build script compiles")]
 pub(crate) fn ahead_of_time(target: &str) -> wasmtime::Result<Engine> {
     let mut config = config();
-    config.target(target)?;
+    config.target(target)?.native_unwind_info(target.contains("windows"));
     if target.starts_with("x86_64") {
         for feature in ["has_sse3", "has_ssse3", "has_sse41", "has_sse42", "has_popcnt"] {
             // SAFETY: the code is only loaded where `Component::deserialize` finds these features
