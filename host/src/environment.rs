@@ -51,7 +51,7 @@ pub(crate) fn home() -> Option<PathBuf> {
 /// the user's own state.
 pub(crate) fn runtime_folders() -> Vec<PathBuf> {
     let runtime = env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|path| path.is_absolute());
-    let temporary = env::temp_dir().join(format!("belljar-{}", belljar_daemon::user()));
+    let temporary = belljar_daemon::temporary_folder();
     let state = state_folder().map(|folder| folder.join("run"));
     let folders = match runtime {
         Some(folder) => [Some(folder.join("belljar")), state, Some(temporary)],

@@ -3,20 +3,16 @@
 
 use std::{
     fs, io,
-    os::unix::fs::{MetadataExt as _, PermissionsExt as _},
     path::{Path, PathBuf},
     time::Duration,
 };
 
 use belljar_files::make_folder;
 
-use crate::{Lock, LockError};
-
-/// The longest path of a Unix socket, without the final zero. Linux takes 108 bytes with it, others
-/// 104.
-const MAX_SOCKET_PATH: usize = 103;
-/// Rights of everybody but the owner.
-const OF_OTHERS: u32 = 0o077;
+use crate::{
+    Lock, LockError, User,
+    platform::{self, MAX_SOCKET_PATH},
+};
 
 /// The address of one daemon: a folder that belongs to the user alone, and a name in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,9 +53,9 @@ pub enum AddressError {
         /// The folder.
         path: PathBuf,
         /// Its owner.
-        owner: u32,
+        owner: User,
         /// Who we are.
-        user: u32,
+        user: User,
     },
     /// Others may enter the folder.
     #[error("the folder {} may be entered by others (mode {mode:04o})", path.display())]
@@ -103,9 +99,9 @@ impl Address {
         Ok(address)
     }
 
-    /// The socket.
+    /// The socket, or the named pipe.
     pub fn socket(&self) -> PathBuf {
-        self.file("sock")
+        platform::socket(&self.folder, &self.name)
     }
 
     /// The name of this daemon, for its log.
@@ -136,11 +132,6 @@ impl Address {
     }
 }
 
-/// The user that this process acts for.
-pub fn user() -> u32 {
-    nix::unistd::geteuid().as_raw()
-}
-
 fn private_folder(path: &Path) -> Result<(), AddressError> {
     let fault = |source| AddressError::Folder { path: path.to_owned(), source };
     // Whatever exists instead of a folder is checked below.
@@ -153,20 +144,12 @@ fn private_folder(path: &Path) -> Result<(), AddressError> {
     if !metadata.is_dir() {
         return Err(AddressError::NotAFolder { path: path.to_owned() });
     }
-    let user = user();
-    if metadata.uid() != user {
-        return Err(AddressError::Foreign { path: path.to_owned(), owner: metadata.uid(), user });
-    }
-    let mode = metadata.permissions().mode() & 0o7777;
-    if mode & OF_OTHERS != 0 {
-        return Err(AddressError::Open { path: path.to_owned(), mode });
-    }
-    Ok(())
+    platform::judge(path, &metadata)
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
-    use std::os::unix::fs::symlink;
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
 
     use super::*;
 
@@ -194,7 +177,8 @@ mod tests {
     fn a_folder_of_somebody_else_is_refused_with_both_names() {
         let root = tempfile::tempdir().unwrap();
         // Root can give a folder away; everybody else uses one that belongs to root.
-        let (foreign, owner) = if user() == 0 {
+        let user = platform::user().unwrap();
+        let (foreign, owner) = if user == 0 {
             std::os::unix::fs::chown(root.path(), Some(65_534), None).unwrap();
             (root.path(), 65_534)
         } else {
@@ -202,7 +186,7 @@ mod tests {
         };
         let fault = Address::new(foreign, "k").unwrap_err();
         assert!(matches!(fault, AddressError::Foreign { owner: found, .. } if found == owner), "{fault}");
-        assert!(fault.to_string().contains(&format!("belongs to user {owner}, and not to user {}", user())), "{fault}");
+        assert!(fault.to_string().contains(&format!("belongs to user {owner}, and not to user {user}")), "{fault}");
         assert!(fault.hint().contains("a folder of your own"));
     }
 

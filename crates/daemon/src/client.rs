@@ -5,17 +5,11 @@ use std::{io, path::PathBuf, time::Duration};
 use futures::{SinkExt as _, StreamExt as _};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::value::RawValue;
-use tokio::{
-    net::{
-        UnixStream,
-        unix::{OwnedReadHalf, OwnedWriteHalf},
-    },
-    time::timeout,
-};
+use tokio::time::timeout;
 use tokio_util::codec::{FramedRead, FramedWrite, LinesCodec};
 
 use crate::{
-    Address, DaemonError, PROTOCOL, address,
+    Address, DaemonError, PROTOCOL, ReadHalf, User, WriteHalf, platform,
     protocol::{Cancel, Greet, Id, MAX_LINE_BYTES, Response, Sent},
     requests::{Hello, Method},
 };
@@ -28,8 +22,8 @@ const MAX_ANSWER_BYTES: usize = 4 * MAX_LINE_BYTES;
 
 /// A connection to a daemon, for one request at a time.
 pub struct DaemonClient {
-    lines: FramedRead<OwnedReadHalf, LinesCodec>,
-    requests: FramedWrite<OwnedWriteHalf, LinesCodec>,
+    lines: FramedRead<ReadHalf, LinesCodec>,
+    requests: FramedWrite<WriteHalf, LinesCodec>,
     address: Address,
     hello: Hello,
     last: i64,
@@ -53,9 +47,9 @@ pub enum ConnectError {
         /// The socket.
         path: PathBuf,
         /// Whose process it is.
-        owner: u32,
+        owner: User,
         /// Who we are.
-        user: u32,
+        user: User,
     },
     /// The daemon does not greet as it should.
     #[error(transparent)]
@@ -103,19 +97,14 @@ impl DaemonClient {
     /// [`ConnectError`], if something other than a daemon of belljar is there.
     pub async fn connect(address: &Address) -> Result<Option<Self>, ConnectError> {
         let path = address.socket();
-        let stream = match UnixStream::connect(&path).await {
-            Ok(stream) => stream,
-            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused) => {
-                return Ok(None);
-            }
-            Err(source) => return Err(ConnectError::Socket { path, source }),
-        };
-        let user = address::user();
-        let owner = stream.peer_cred().map_err(|source| ConnectError::Socket { path: path.clone(), source })?.uid();
+        let fault = |source| ConnectError::Socket { path: path.clone(), source };
+        let Some(connection) = platform::connect(&path).await.map_err(fault)? else { return Ok(None) };
+        let user = platform::user().map_err(fault)?;
+        let owner = platform::peer(&connection).map_err(fault)?;
         if owner != user {
             return Err(ConnectError::Foreign { path, owner, user });
         }
-        let (reading, writing) = stream.into_split();
+        let (reading, writing) = platform::split(connection);
         let mut client = Self {
             lines: FramedRead::new(reading, LinesCodec::new_with_max_length(MAX_ANSWER_BYTES)),
             requests: FramedWrite::new(writing, LinesCodec::new()),

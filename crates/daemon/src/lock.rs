@@ -2,16 +2,15 @@
 //! them when their holder dies, however it does.
 
 use std::{
-    fs::{File, OpenOptions, Permissions, TryLockError},
+    fs::{File, TryLockError},
     io,
-    os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _},
     path::{Path, PathBuf},
     time::Duration,
 };
 
 use tokio::time::timeout;
 
-const PRIVATE_FILE: u32 = 0o600;
+use crate::platform;
 
 /// A lock on a file, held until it is dropped.
 #[derive(Debug)]
@@ -52,7 +51,7 @@ impl Lock {
     /// then releases it.
     pub(crate) async fn acquire(path: &Path, patience: Duration) -> Result<Self, LockError> {
         let fault = |source| LockError::File { path: path.to_owned(), source };
-        let file = open(path).map_err(fault)?;
+        let file = platform::open_private(path).map_err(fault)?;
         match file.try_lock() {
             Ok(()) => return Ok(Self { _file: file }),
             Err(TryLockError::WouldBlock) => {}
@@ -66,13 +65,6 @@ impl Lock {
             Err(_) => Err(LockError::Held { path: path.to_owned(), waited: patience }),
         }
     }
-}
-
-fn open(path: &Path) -> io::Result<File> {
-    let file = OpenOptions::new().write(true).create(true).truncate(false).mode(PRIVATE_FILE).open(path)?;
-    // The umask may have removed rights of the owner, too.
-    file.set_permissions(Permissions::from_mode(PRIVATE_FILE))?;
-    Ok(file)
 }
 
 #[cfg(test)]

@@ -1,23 +1,22 @@
 //! The daemon's side of the socket: which clients it serves, how long it runs, and how it ends.
 
-use std::{fs, io, os::unix::fs::PermissionsExt as _, path::PathBuf, sync::Arc, time::Duration};
+use std::{io, path::PathBuf, sync::Arc, time::Duration};
 
 use futures::SinkExt as _;
 use tokio::{
-    net::{UnixListener, UnixStream},
     task::JoinSet,
     time::{sleep, timeout},
 };
 use tokio_util::codec::{FramedWrite, LinesCodec};
 
 use crate::{
-    Address, DaemonError, Lock, LockError, Options, Service, address,
+    Address, DaemonError, Lock, LockError, Options, Service,
+    platform::{self, Connection, Listener},
     protocol::{MAX_CLIENTS, codes, line},
     session,
     shared::Shared,
 };
 
-const PRIVATE_SOCKET: u32 = 0o600;
 /// How long a new daemon waits for its predecessor to be gone.
 const PATIENCE_FOR_PREDECESSOR: Duration = Duration::from_secs(90);
 /// How long clients have to read the last answers.
@@ -25,8 +24,7 @@ const LAST_WORDS: Duration = Duration::from_secs(2);
 
 /// A daemon that listens.
 pub struct DaemonServer {
-    listener: UnixListener,
-    socket: PathBuf,
+    listener: Listener,
     shared: Arc<Shared>,
     _living: Lock,
 }
@@ -59,21 +57,15 @@ impl DaemonServer {
         // died.
         let living = Lock::acquire(&address.living(), PATIENCE_FOR_PREDECESSOR).await?;
         let socket = address.socket();
-        let fault = |source| ServeError::Socket { path: socket.clone(), source };
-        match fs::remove_file(&socket) {
-            Err(source) if source.kind() != io::ErrorKind::NotFound => return Err(fault(source)),
-            _ => {}
-        }
-        let listener = UnixListener::bind(&socket).map_err(fault)?;
-        fs::set_permissions(&socket, fs::Permissions::from_mode(PRIVATE_SOCKET)).map_err(fault)?;
+        let listener = Listener::bind(&socket).map_err(|source| ServeError::Socket { path: socket.clone(), source })?;
         let shared = Arc::new(Shared::new(service, options, socket.display().to_string()));
-        Ok(Self { listener, socket, shared, _living: living })
+        Ok(Self { listener, shared, _living: living })
     }
 
     /// Serves clients until one sends `stop`, no client came during the idle time, or `told_to_end`
     /// completes. Running requests then have until the time limit, after which they are cancelled.
     pub async fn serve(self, told_to_end: impl Future<Output = ()>) {
-        let Self { listener, socket, shared, _living } = self;
+        let Self { listener, shared, _living } = self;
         let mut sessions = JoinSet::new();
         {
             let mut told_to_end = std::pin::pin!(told_to_end);
@@ -81,7 +73,7 @@ impl DaemonServer {
             loop {
                 tokio::select! {
                     accepted = listener.accept() => match accepted {
-                        Ok((stream, _)) => admit(stream, &shared, &mut sessions),
+                        Ok(connection) => admit(connection, &shared, &mut sessions),
                         // Most likely out of file descriptors; sessions that end return theirs.
                         Err(error) => {
                             tracing::warn!("a client could not be accepted: {error}");
@@ -101,8 +93,6 @@ impl DaemonServer {
         // From here on a command finds no daemon, and starts a new one, which waits until this one
         // is gone.
         shared.draining.cancel();
-        // The socket is to be gone, whoever removes it.
-        let _ = fs::remove_file(&socket);
         drop(listener);
         let mut running = shared.running.subscribe();
         let drained = running.wait_for(|running| *running == 0);
@@ -119,33 +109,33 @@ impl DaemonServer {
 }
 
 /// Begins to serve a client, if that is allowed.
-fn admit(stream: UnixStream, shared: &Arc<Shared>, sessions: &mut JoinSet<()>) {
-    let user = address::user();
-    match stream.peer_cred() {
-        Ok(peer) if peer.uid() == user => {}
+fn admit(connection: Connection, shared: &Arc<Shared>, sessions: &mut JoinSet<()>) {
+    match platform::user().and_then(|user| Ok((user, platform::peer(&connection)?))) {
+        Ok((user, peer)) if peer == user => {}
         // The socket's mode keeps others out already; this is for systems that ignore it.
-        Ok(peer) => return tracing::warn!(user = peer.uid(), "a process of another user was turned away"),
+        Ok((_, peer)) => return tracing::warn!(user = %peer, "a process of another user was turned away"),
         Err(error) => return tracing::warn!("a client that cannot be identified was turned away: {error}"),
     }
     let client = shared.connected();
     if *shared.clients.borrow() > MAX_CLIENTS {
         sessions.spawn(async move {
-            turn_away(stream).await;
+            turn_away(connection).await;
             drop(client);
         });
         return;
     }
     let shared = shared.clone();
     sessions.spawn(async move {
-        session::serve(stream, shared).await;
+        session::serve(connection, shared).await;
         drop(client);
     });
 }
 
-async fn turn_away(stream: UnixStream) {
+async fn turn_away(connection: Connection) {
     let message = format!("the daemon has {MAX_CLIENTS} clients, the limit");
     let fault = DaemonError::new(codes::BUSY, message).with_hint("try again when one of them has hung up");
-    let mut answers = FramedWrite::new(stream, LinesCodec::new());
+    let (_reading, writing) = platform::split(connection);
+    let mut answers = FramedWrite::new(writing, LinesCodec::new());
     // A client that does not read is rejected without a message.
     let _ = timeout(LAST_WORDS, answers.send(line(None, &Err(fault)))).await;
 }

@@ -3,10 +3,9 @@
 use belljar_model::ServerFigures;
 use futures::future::BoxFuture;
 use serde_json::value::RawValue;
-use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio_util::sync::CancellationToken;
 
-use crate::{DaemonError, Lines};
+use crate::{DaemonError, Lines, ReadHalf, WriteHalf};
 
 /// The result of a request: JSON, or why there is none.
 pub type Answer = Result<Box<RawValue>, DaemonError>;
@@ -15,9 +14,9 @@ pub type Answer = Result<Box<RawValue>, DaemonError>;
 #[derive(Debug)]
 pub struct HostConnection {
     /// What the client sends.
-    pub lines: Lines<OwnedReadHalf>,
+    pub lines: Lines<ReadHalf>,
     /// What it reads.
-    pub output: OwnedWriteHalf,
+    pub output: WriteHalf,
     /// The daemon is ending: nothing new is begun, and the connection ends with its last run.
     pub draining: CancellationToken,
     /// The daemon waits no longer.

@@ -11,20 +11,15 @@ use std::{
 
 use futures::{FutureExt as _, SinkExt as _};
 use serde_json::value::{RawValue, to_raw_value};
-use tokio::{
-    net::{
-        UnixStream,
-        unix::{OwnedReadHalf, OwnedWriteHalf},
-    },
-    task::JoinSet,
-};
+use tokio::task::JoinSet;
 use tokio_util::{
     codec::{FramedWrite, LinesCodec},
     sync::CancellationToken,
 };
 
 use crate::{
-    Answer, DaemonError, HostConnection, Line, Lines,
+    Answer, DaemonError, HostConnection, Line, Lines, ReadHalf, WriteHalf,
+    platform::{self, Connection},
     protocol::{Cancel, Greet, Id, MAX_IN_FLIGHT, MAX_LINE_BYTES, PROTOCOL, Request, codes, line},
     requests::{AskHost, AskStatus, HostBegun, Method as _, Stop},
     shared::Shared,
@@ -42,10 +37,10 @@ struct ClientSession {
     tokens: HashMap<Id, CancellationToken>,
 }
 
-/// Serves `stream` until the client hangs up, or until the daemon stops and all requests of the
+/// Serves a connection until the client hangs up, or until the daemon stops and all requests of the
 /// client are answered.
-pub(crate) async fn serve(stream: UnixStream, shared: Arc<Shared>) {
-    let (reading, writing) = stream.into_split();
+pub(crate) async fn serve(connection: Connection, shared: Arc<Shared>) {
+    let (reading, writing) = platform::split(connection);
     let mut lines = Lines::new(reading, MAX_LINE_BYTES);
     let mut answers = FramedWrite::new(writing, LinesCodec::new());
     static SESSIONS: AtomicU64 = AtomicU64::new(0);
@@ -99,8 +94,8 @@ impl ClientSession {
     async fn hand_over(
         self,
         said: Option<String>,
-        lines: Lines<OwnedReadHalf>,
-        mut answers: FramedWrite<OwnedWriteHalf, LinesCodec>,
+        lines: Lines<ReadHalf>,
+        mut answers: FramedWrite<WriteHalf, LinesCodec>,
     ) {
         let _work = self.shared.work();
         if let Some(said) = said

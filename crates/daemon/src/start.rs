@@ -9,7 +9,7 @@ use tokio::{
     time::timeout,
 };
 
-use crate::{Address, ConnectError, DaemonClient, Lock, LockError};
+use crate::{Address, ConnectError, DaemonClient, Lock, LockError, platform};
 
 /// How long another command may take to start the daemon that this one needs too.
 const PATIENCE_FOR_OTHERS: Duration = Duration::from_secs(120);
@@ -63,7 +63,7 @@ pub enum StartError {
 /// Connects to the daemon at `address`, and starts it with `program` if none listens.
 ///
 /// Of several commands at once, one starts it and the others wait: a lock decides, which the system
-/// releases if its holder dies. `program` has to [`detach`], listen, and then write [`Readiness`]
+/// releases if its holder dies. `program` has to [`detach`](crate::detach), listen, and then write [`Readiness`]
 /// to its standard output.
 ///
 /// # Errors
@@ -89,20 +89,12 @@ pub async fn start(address: &Address, program: Command) -> Result<DaemonClient, 
 }
 
 async fn spawn(mut program: Command) -> Result<Readiness, StartError> {
+    platform::apart(&mut program);
     let mut child = program.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
     let Some(said) = child.stdout.take() else { return Err(StartError::Silent("it has no standard output")) };
     let mut line = String::new();
     BufReader::new(said.take(MAX_READINESS_BYTES)).read_line(&mut line).await?;
     serde_json::from_str(&line).map_err(|_| StartError::Silent("it ended without a message; its log may say why"))
-}
-
-/// Leaves the terminal and the session of the command that started this process, so that signals to
-/// them do not reach it.
-///
-/// # Errors
-/// The system's error, if the process already leads a group.
-pub fn detach() -> std::io::Result<()> {
-    nix::unistd::setsid().map(|_| ()).map_err(std::io::Error::from)
 }
 
 impl Readiness {

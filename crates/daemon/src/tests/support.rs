@@ -10,8 +10,8 @@ use std::{
 };
 
 use crate::{
-    Address, Answer, DaemonClient, DaemonError, DaemonServer, HostConnection, Line, Options, RequestError, Service,
-    codes,
+    Address, Answer, DaemonClient, DaemonError, DaemonServer, HostConnection, Line, Options, ReadHalf, RequestError,
+    Service, WriteHalf, codes, platform,
 };
 use belljar_model::ServerFigures;
 use futures::{FutureExt as _, future::BoxFuture};
@@ -22,10 +22,6 @@ use serde_json::{
 use tempfile::TempDir;
 use tokio::{
     io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader},
-    net::{
-        UnixStream,
-        unix::{OwnedReadHalf, OwnedWriteHalf},
-    },
     sync::mpsc,
     task::JoinHandle,
 };
@@ -134,7 +130,7 @@ impl Service for Stub {
 
 pub(crate) struct Daemon {
     pub(crate) address: Address,
-    pub(crate) folder: TempDir,
+    _folder: TempDir,
     pub(crate) events: mpsc::UnboundedReceiver<Event>,
     pub(crate) needed: Arc<AtomicBool>,
     /// Completes all hanging requests.
@@ -149,8 +145,7 @@ pub(crate) fn options() -> Options {
 }
 
 pub(crate) async fn daemon(options: Options) -> Daemon {
-    let folder = tempfile::Builder::new().permissions(private()).tempdir().unwrap();
-    let address = Address::new(folder.path(), "k").unwrap();
+    let (folder, address) = place();
     daemon_at(address, folder, options).await
 }
 
@@ -161,11 +156,14 @@ pub(crate) async fn daemon_at(address: Address, folder: TempDir, options: Option
     let server = DaemonServer::bind(&address, Arc::new(stub), options).await.unwrap();
     let told_to_end = CancellationToken::new();
     let served = tokio::spawn(server.serve(told_to_end.clone().cancelled_owned()));
-    Daemon { address, folder, events, needed, release, told_to_end, served }
+    Daemon { address, _folder: folder, events, needed, release, told_to_end, served }
 }
 
-pub(crate) fn private() -> std::fs::Permissions {
-    std::os::unix::fs::PermissionsExt::from_mode(0o700)
+/// A folder of the user alone, and an address in it.
+pub(crate) fn place() -> (TempDir, Address) {
+    let folder = tempfile::tempdir().unwrap();
+    let address = Address::new(&folder.path().join("run"), "k").unwrap();
+    (folder, address)
 }
 
 impl DaemonClient {
@@ -191,13 +189,14 @@ impl Daemon {
 
 /// A client that sends whatever the test wants.
 pub(crate) struct Raw {
-    lines: BufReader<OwnedReadHalf>,
-    pub(crate) writing: OwnedWriteHalf,
+    lines: BufReader<ReadHalf>,
+    pub(crate) writing: WriteHalf,
 }
 
 impl Raw {
     pub(crate) async fn connect(socket: &Path) -> Self {
-        let (reading, writing) = UnixStream::connect(socket).await.unwrap().into_split();
+        let connection = platform::connect(socket).await.unwrap().expect("a daemon listens");
+        let (reading, writing) = platform::split(connection);
         Self { lines: BufReader::new(reading), writing }
     }
 
