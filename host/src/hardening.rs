@@ -9,6 +9,7 @@ use std::{env, ffi::OsStr, io};
 use crate::{select, setup};
 
 /// The variable that leaves the process open to debuggers and profilers of the same user.
+#[cfg(target_os = "linux")]
 const DEBUGGABLE: &str = "BELLJAR_DEBUGGABLE";
 
 /// The role of a process of this program, as far as it matters here, according to its first

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use belljar_model::{ErrorKind, Limits, Outcome, RunError};
+use belljar_model::{Limits, Outcome};
 use belljar_sandbox::{GoingOn, Load, Program, Recording, ReplayError, Run, RunRequest, Runner, Sandbox, Tools};
 use futures::future::BoxFuture;
 
@@ -61,6 +61,8 @@ impl Engine {
             Self::Here(sandbox) => sandbox.resume(recording, going_on, ceiling, tools, cancelled).await,
             #[cfg(unix)]
             Self::Apart(_) => {
+                use belljar_model::{ErrorKind, RunError};
+
                 let text = "a run that was put aside cannot go on in a separate process";
                 Err(ReplayError::Run(RunError::new(ErrorKind::Config, text).with_hint("set process = false in [runs]")))
             }

@@ -1,6 +1,6 @@
 //! `serve`: its arguments, and where it listens.
 
-use std::{net::SocketAddr, path::PathBuf, time::Duration};
+use std::{net::SocketAddr, time::Duration};
 
 use clap::Args;
 
@@ -19,7 +19,7 @@ pub(crate) struct ServeArguments {
     /// Serves HTTP at a Unix socket, for processes of this user, who need no token there.
     #[cfg(unix)]
     #[arg(long, value_name = "PATH")]
-    pub(crate) socket: Option<PathBuf>,
+    pub(crate) socket: Option<std::path::PathBuf>,
     /// With --http: a name that clients may have for this server, such as that of a proxy in front
     /// of it.
     #[arg(long, value_name = "NAME")]

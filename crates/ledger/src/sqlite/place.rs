@@ -63,12 +63,12 @@ fn try_locks(file: &File) -> io::Result<()> {
         Err(TryLockError::Error(error)) => return Err(error),
         Ok(()) | Err(TryLockError::WouldBlock) => {}
     }
-    // If the system implements one by the other, they conflict.
-    file.unlock()?;
     #[cfg(target_os = "linux")]
     {
         use rustix::fs::FlockOperation;
 
+        // If the system implements one by the other, they conflict.
+        file.unlock()?;
         match rustix::fs::fcntl_lock(file, FlockOperation::NonBlockingLockShared) {
             Ok(()) | Err(rustix::io::Errno::AGAIN | rustix::io::Errno::ACCESS) => {}
             Err(error) => return Err(error.into()),
