@@ -27,6 +27,30 @@ const ALWAYS: [&str; 15] = [
     "XDG_STATE_HOME",
 ];
 
+/// What programs need on Windows beside it: without `SYSTEMROOT` many do not start, and without
+/// `PATHEXT` and `COMSPEC` none finds or runs a script such as `npx.cmd`.
+const ALWAYS_ON_WINDOWS: [&str; 19] = [
+    "APPDATA",
+    "COMSPEC",
+    "HOMEDRIVE",
+    "HOMEPATH",
+    "LOCALAPPDATA",
+    "NUMBER_OF_PROCESSORS",
+    "PATHEXT",
+    "PROCESSOR_ARCHITECTURE",
+    "PROGRAMDATA",
+    "PROGRAMFILES",
+    "PROGRAMFILES(X86)",
+    "PROGRAMW6432",
+    "SYSTEMDRIVE",
+    "SYSTEMROOT",
+    "TEMP",
+    "TMP",
+    "USERNAME",
+    "USERPROFILE",
+    "WINDIR",
+];
+
 /// Through which proxies programs reach the network. A child gets those without a user or password
 /// in them.
 const PROXIES: [&str; 8] =
@@ -169,6 +193,7 @@ impl ChildEnvironment {
             let is_meant = || {
                 is_proxy
                     || ALWAYS.into_iter().chain(CERTIFICATES).any(is)
+                    || (cfg!(windows) && ALWAYS_ON_WINDOWS.into_iter().any(is))
                     || inherit.iter().any(|pattern| pattern.matches(&name))
             };
             if is_named || (!is_secret && is_meant()) {
@@ -317,6 +342,14 @@ mod tests {
         let found = chosen(&environment, &["UV_*", "npm_config_registry"]);
         assert!(found.passed.contains_key("UV_INDEX_URL") && found.passed.contains_key("npm_config_registry"));
         assert_eq!(found.withheld.told(), None);
+    }
+
+    #[cfg(windows)]
+    #[test]
+    fn a_child_gets_what_programs_need_on_windows_however_it_is_written() {
+        let environment =
+            [("Path", "C:\\bin"), ("SystemRoot", "C:\\Windows"), ("ProgramFiles(x86)", "C:\\P"), ("Token", "s")];
+        assert_eq!(names(&chosen(&environment, &[])), ["Path", "ProgramFiles(x86)", "SystemRoot"]);
     }
 
     #[test]

@@ -1,7 +1,6 @@
 //! Starts a child, below a supervisor if there is one.
 
 use belljar_model::StdioCommand;
-use tokio::process::Command;
 
 #[cfg(unix)]
 use crate::process::supervised;
@@ -11,7 +10,7 @@ use crate::{
     process::{
         group::Group,
         running::{Pipes, Process},
-        start::{Leader, spawn_error, start},
+        start::{Leader, program, spawn_error, start},
     },
 };
 
@@ -24,7 +23,7 @@ pub(crate) async fn spawn(command: &StdioCommand, options: &Options) -> Result<(
     if let Some(supervisor) = &options.supervisor {
         return supervised::spawn(command, options, supervisor).await;
     }
-    let mut child_command = Command::new(&command.command);
+    let mut child_command = program(command, options);
     child_command.args(&command.args);
     let child = start(child_command, command, options, Leader::Child).map_err(|error| spawn_error(command, error))?;
     let group = Group::led_by(child.id());

@@ -18,6 +18,26 @@ pub(super) enum Leader {
     Supervisor,
 }
 
+/// The program of a command, as the system finds it.
+#[cfg(not(windows))]
+pub(super) fn program(command: &StdioCommand, _options: &Options) -> Command {
+    Command::new(&command.command)
+}
+
+/// The program of a command. By its name alone, Windows finds what ends in `.exe`; servers are
+/// mostly started by scripts, as `npx` is `npx.cmd`.
+#[cfg(windows)]
+pub(super) fn program(command: &StdioCommand, options: &Options) -> Command {
+    let mut variables = command.env.iter().chain(&options.environment);
+    let folders = variables.find(|(name, _)| name.eq_ignore_ascii_case("PATH")).map(|(_, folders)| folders);
+    let here = command.cwd.clone().unwrap_or_default();
+    // What is not found is told when it is started.
+    match which::which_in(&command.command, folders, here) {
+        Ok(program) => Command::new(program),
+        Err(_) => Command::new(&command.command),
+    }
+}
+
 /// Starts a program with the pipes, the environment and the folder that the child is to have.
 pub(super) fn start(
     mut program: Command,
