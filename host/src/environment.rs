@@ -54,8 +54,8 @@ pub(crate) fn runtime_folders() -> Vec<PathBuf> {
     let temporary = belljar_daemon::temporary_folder();
     let state = state_folder().map(|folder| folder.join("run"));
     let folders = match runtime {
-        Some(folder) => [Some(folder.join("belljar")), state, Some(temporary)],
-        None => [Some(temporary), state, None],
+        Some(folder) => [Some(folder.join("belljar")), state, temporary],
+        None => [temporary, state, None],
     };
     folders.into_iter().flatten().collect()
 }

@@ -65,11 +65,13 @@ impl Role {
 }
 
 /// Hides a daemon or a command from others of the same user. A daemon also closes files that it
-/// inherited by accident.
+/// inherited by accident. On Windows, streams are kept from the processes that this one starts.
 ///
 /// # Errors
 /// The system's error. The process must then not continue.
 pub(crate) fn harden(role: Role) -> io::Result<()> {
+    #[cfg(windows)]
+    belljar_daemon::keep_streams();
     let hardens_itself = [
         Role::Supervisor,
         Role::Filter,

@@ -99,7 +99,7 @@ impl Address {
         Ok(address)
     }
 
-    /// The socket, or the named pipe.
+    /// The socket, or on Windows the file that names the pipe.
     pub fn socket(&self) -> PathBuf {
         platform::socket(&self.folder, &self.name)
     }

@@ -2,9 +2,10 @@
 //! server.
 //!
 //! This crate knows how one process serves many short ones over a Unix socket, or a named pipe of
-//! Windows: who may connect, how a line becomes a request, what is cancelled when a client vanishes,
-//! how the process is started exactly once and ends by itself. [`Service`] does the actual requests;
-//! nothing in here knows wasmtime, MCP or a script, so that a client starts in a millisecond.
+//! Windows: who may connect, how a line becomes a request, what is cancelled when a client
+//! vanishes, how the process is started exactly once and ends by itself. [`Service`] does the
+//! actual requests; nothing in here knows wasmtime, MCP or a script, so that a client starts in a
+//! millisecond.
 //!
 //! What a client sends is bounded before it is read: lines, clients and requests at once. Only
 //! processes of the same user are served. The protocol is documented in `docs/DAEMON.md`.
@@ -30,6 +31,8 @@ pub use address::{Address, AddressError};
 pub use belljar_json_rpc::{Line, Lines};
 pub use client::{ConnectError, DaemonClient, RequestError};
 pub use lock::{Lock, LockError};
+#[cfg(windows)]
+pub use platform::keep_streams;
 pub use platform::{ReadHalf, User, WriteHalf, detach, temporary_folder};
 pub use protocol::{DaemonError, MAX_LINE_BYTES, PROTOCOL, codes};
 pub use server::{DaemonServer, ServeError};

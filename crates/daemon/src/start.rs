@@ -89,8 +89,8 @@ pub async fn start(address: &Address, program: Command) -> Result<DaemonClient, 
 }
 
 async fn spawn(mut program: Command) -> Result<Readiness, StartError> {
-    platform::apart(&mut program);
-    let mut child = program.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
+    program.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = platform::launch(&mut program)?;
     let Some(said) = child.stdout.take() else { return Err(StartError::Silent("it has no standard output")) };
     let mut line = String::new();
     BufReader::new(said.take(MAX_READINESS_BYTES)).read_line(&mut line).await?;

@@ -59,7 +59,7 @@ fn address(name: &str) -> Result<Address, Failure> {
             (Err(_), Some(_)) => {}
         }
     }
-    // There is always a temporary folder.
+    // There is always a temporary folder, or on Windows one of the user.
     Err(refused.map_or_else(|| Failure::internal("there is no folder for the daemon's socket"), unusable))
 }
 
@@ -69,6 +69,8 @@ fn name(loaded: &Loaded) -> String {
     add(&mut digest, loaded.path.as_deref().map(absolute).unwrap_or_default().as_os_str().as_encoded_bytes());
     for (name, value) in environment::of_children(&loaded.config.children).passed {
         if !OF_THE_TERMINAL.contains(&name.as_str()) {
+            // Windows has one variable for both cases.
+            let name = if cfg!(windows) { name.to_uppercase() } else { name };
             add(&mut digest, name.as_bytes());
             add(&mut digest, value.as_bytes());
         }

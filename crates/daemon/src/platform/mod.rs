@@ -9,13 +9,13 @@ mod windows;
 
 #[cfg(unix)]
 pub(crate) use unix::{
-    Connection, Listener, MAX_SOCKET_PATH, apart, connect, judge, open_private, peer, socket, split, user,
+    Connection, Listener, MAX_SOCKET_PATH, connect, judge, launch, open_private, peer, socket, split, user,
 };
 #[cfg(unix)]
 pub use unix::{ReadHalf, User, WriteHalf, detach, temporary_folder};
 #[cfg(windows)]
 pub(crate) use windows::{
-    Connection, Listener, MAX_SOCKET_PATH, apart, connect, judge, open_private, peer, socket, split, user,
+    Connection, Listener, MAX_SOCKET_PATH, connect, judge, launch, open_private, peer, socket, split, user,
 };
 #[cfg(windows)]
-pub use windows::{ReadHalf, User, WriteHalf, detach, temporary_folder};
+pub use windows::{ReadHalf, User, WriteHalf, detach, keep_streams, temporary_folder};

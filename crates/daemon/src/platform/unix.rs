@@ -10,7 +10,7 @@ use std::{
 
 use tokio::{
     net::{UnixListener, UnixStream},
-    process::Command,
+    process::{Child, Command},
 };
 
 use crate::AddressError;
@@ -41,8 +41,8 @@ pub(crate) fn user() -> io::Result<User> {
 
 /// A folder for what is temporary, with a name that says whose it is: other users share the folder
 /// around it.
-pub fn temporary_folder() -> PathBuf {
-    env::temp_dir().join(format!("belljar-{}", nix::unistd::geteuid()))
+pub fn temporary_folder() -> Option<PathBuf> {
+    Some(env::temp_dir().join(format!("belljar-{}", nix::unistd::geteuid())))
 }
 
 /// The socket of the daemon `name` in `folder`.
@@ -120,8 +120,10 @@ impl Drop for Listener {
     }
 }
 
-/// Prepares a command to start a daemon: nothing, since a daemon leaves by itself ([`detach`]).
-pub(crate) fn apart(_program: &mut Command) {}
+/// Starts a daemon, which leaves our terminal by itself ([`detach`]).
+pub(crate) fn launch(program: &mut Command) -> io::Result<Child> {
+    program.spawn()
+}
 
 /// Leaves the terminal and the session of the command that started this process, so that signals to
 /// them do not reach it.

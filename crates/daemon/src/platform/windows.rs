@@ -1,20 +1,20 @@
 //! Windows: a named pipe that its user alone may open.
 //!
-//! A pipe has a name and no place in a folder, so whoever is first may take the name. The daemon
-//! therefore insists on being the first, and a client looks whose process it has reached before it
-//! says a word, and lets that process learn who it is and nothing more.
+//! A pipe is in no folder: all users see its name, and whoever is first may take it. So each daemon
+//! takes a name that nobody can know before, and leaves it in a file where a socket would be. A
+//! client looks who has made the pipe before it says a word, and lets the other side learn who it
+//! is and nothing more.
 
 use std::{
-    env,
-    fs::{File, Metadata, OpenOptions},
-    io,
+    fs::{self, File, Metadata, OpenOptions},
+    io::{self, Read as _},
     os::windows::{
         fs::OpenOptionsExt as _,
         io::{AsRawHandle, OwnedHandle},
     },
     path::{Path, PathBuf},
     pin::Pin,
-    sync::OnceLock,
+    ptr::null_mut,
     task::{Context, Poll},
     time::Duration,
 };
@@ -26,23 +26,31 @@ use interprocess::os::windows::{
     },
     security_descriptor::SecurityDescriptor,
 };
+use rand::{TryRngCore as _, rngs::OsRng};
 use sysinfo::{Pid, ProcessRefreshKind, ProcessesToUpdate, System, UpdateKind};
 use tokio::{
     io::AsyncWrite,
-    process::Command,
+    process::{Child, Command},
     time::{Instant, sleep},
 };
-use widestring::U16CString;
+use widestring::{U16CStr, U16CString};
 use windows_sys::Win32::{
-    Foundation::{ERROR_PIPE_BUSY, HANDLE_FLAG_INHERIT, SetHandleInformation},
+    Foundation::{ERROR_PIPE_BUSY, HANDLE_FLAG_INHERIT, LocalFree, SetHandleInformation},
+    Security::{
+        Authorization::{ConvertSidToStringSidW, GetSecurityInfo, SE_KERNEL_OBJECT},
+        OWNER_SECURITY_INFORMATION,
+    },
     Storage::FileSystem::{FILE_FLAG_OVERLAPPED, SECURITY_IDENTIFICATION},
-    System::Threading::{CREATE_NEW_PROCESS_GROUP, CREATE_NO_WINDOW},
+    System::Threading::{CREATE_BREAKAWAY_FROM_JOB, CREATE_NEW_PROCESS_GROUP, CREATE_NO_WINDOW},
 };
 
 use crate::AddressError;
 
-/// The longest name of a pipe.
-pub(crate) const MAX_SOCKET_PATH: usize = 256;
+/// The longest path that every program can open, without the final zero.
+pub(crate) const MAX_SOCKET_PATH: usize = 259;
+/// What the pipe's name begins with. 32 hexadecimal digits follow.
+const PIPE: &str = r"\\.\pipe\belljar-";
+const MAX_NAME_BYTES: u64 = 128;
 const BUFFER_BYTES: u32 = 64 << 10;
 /// How long a client tries a pipe all of whose ends are taken. A daemon that listens has a free one
 /// again at once, and one that is ending has none.
@@ -64,41 +72,26 @@ pub(crate) type Connection = DuplexPipeStream<pipe_mode::Bytes>;
 
 /// The user that this process acts for.
 pub(crate) fn user() -> io::Result<User> {
-    static OURS: OnceLock<User> = OnceLock::new();
-    if let Some(user) = OURS.get() {
-        return Ok(user.clone());
-    }
-    let user = user_of(std::process::id())?;
-    Ok(OURS.get_or_init(|| user).clone())
-}
-
-fn user_of(process: u32) -> io::Result<User> {
-    let process = Pid::from_u32(process);
+    let process = Pid::from_u32(std::process::id());
     let mut system = System::new().map_err(io::Error::other)?;
     let what = ProcessRefreshKind::nothing().with_user(UpdateKind::OnlyIfNotSet);
     system.refresh_processes_specifics(ProcessesToUpdate::Some(&[process]), false, what);
     let user = system.process(process).and_then(sysinfo::Process::user_id).map(|sid| sid.to_string());
-    user.ok_or_else(|| {
-        let message =
-            format!("the system does not say whose process {process} is; it may have more rights than this one");
-        io::Error::new(io::ErrorKind::PermissionDenied, message)
-    })
+    user.ok_or_else(|| io::Error::other("the system does not say who the user of this process is"))
 }
 
-/// A folder for what is temporary. It lies in the user's profile already.
-pub fn temporary_folder() -> PathBuf {
-    env::temp_dir().join("belljar")
+/// There is none: the temporary folder may be anywhere, and others may enter it.
+pub fn temporary_folder() -> Option<PathBuf> {
+    None
 }
 
-/// The pipe of the daemon `name` in `folder`. Its name is that of the folder, since a pipe is in
-/// none.
+/// The file that names the pipe of the daemon `name` in `folder`.
 pub(crate) fn socket(folder: &Path, name: &str) -> PathBuf {
-    let folder = folder.display().to_string().replace(['\\', '/', ':'], "-");
-    PathBuf::from(format!(r"\\.\pipe\belljar-{folder}-{name}"))
+    folder.join(format!("{name}.pipe"))
 }
 
-/// Whether a folder belongs to the user alone. It holds nothing but locks, and lies in the user's
-/// profile, which others may not enter unless its owner has allowed it.
+/// Whether a folder belongs to the user alone. It lies in the user's profile, which others may not
+/// enter unless its owner has allowed it.
 pub(crate) fn judge(_path: &Path, _metadata: &Metadata) -> Result<(), AddressError> {
     Ok(())
 }
@@ -110,6 +103,7 @@ pub(crate) fn open_private(path: &Path) -> io::Result<File> {
 
 /// Connects to the pipe, or returns `None` if nobody listens.
 pub(crate) async fn connect(socket: &Path) -> io::Result<Option<Connection>> {
+    let Some(pipe) = named(socket)? else { return Ok(None) };
     let begun = Instant::now();
     loop {
         // The daemon may learn who we are; somebody else in its place may not act in our name.
@@ -118,7 +112,7 @@ pub(crate) async fn connect(socket: &Path) -> io::Result<Option<Connection>> {
             .write(true)
             .custom_flags(FILE_FLAG_OVERLAPPED)
             .security_qos_flags(SECURITY_IDENTIFICATION)
-            .open(socket);
+            .open(&pipe);
         match opened {
             Ok(pipe) => {
                 let connection = Connection::try_from(OwnedHandle::from(pipe));
@@ -136,9 +130,49 @@ pub(crate) async fn connect(socket: &Path) -> io::Result<Option<Connection>> {
     }
 }
 
-/// The user of the process on the other side.
+/// The pipe that a daemon has named, if it has.
+fn named(socket: &Path) -> io::Result<Option<String>> {
+    let mut name = String::new();
+    match File::open(socket) {
+        Ok(file) => file.take(MAX_NAME_BYTES).read_to_string(&mut name)?,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let is_ours = |digits: &str| digits.len() == 32 && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+    match name.strip_prefix(PIPE) {
+        Some(digits) if is_ours(digits) => Ok(Some(name)),
+        _ => Err(io::Error::new(io::ErrorKind::InvalidData, "the file does not name a pipe of belljar")),
+    }
+}
+
+/// The user who has made the pipe. A server knows already who its clients are: the pipe's rights
+/// keep others out.
 pub(crate) fn peer(connection: &Connection) -> io::Result<User> {
-    user_of(connection.peer_process_id()?)
+    let (mut owner, mut descriptor) = (null_mut(), null_mut());
+    // SAFETY: the handle lives as long as the borrowed connection. The two places are written to,
+    // and the others are not asked for.
+    #[expect(unsafe_code, reason = "there is no safe call for it; see SAFETY")]
+    let failed = unsafe {
+        let (pipe, what) = (connection.as_raw_handle(), OWNER_SECURITY_INFORMATION);
+        let (group, rights, audit) = (null_mut(), null_mut(), null_mut());
+        GetSecurityInfo(pipe, SE_KERNEL_OBJECT, what, &mut owner, group, rights, audit, &mut descriptor)
+    };
+    if failed != 0 {
+        return Err(io::Error::from_raw_os_error(failed.cast_signed()));
+    }
+    let mut text = null_mut();
+    // SAFETY: `owner` is in `descriptor`, which is freed once, after its last use. What the system
+    // writes is a text that ends in a zero, and is freed once, after it is copied.
+    #[expect(unsafe_code, reason = "there is no safe call for it; see SAFETY")]
+    unsafe {
+        let user = match ConvertSidToStringSidW(owner, &mut text) {
+            0 => Err(io::Error::last_os_error()),
+            _ => Ok(U16CStr::from_ptr_str(text).to_string_lossy()),
+        };
+        LocalFree(text.cast());
+        LocalFree(descriptor);
+        user
+    }
 }
 
 pub(crate) fn split(connection: Connection) -> (ReadHalf, WriteHalf) {
@@ -146,26 +180,47 @@ pub(crate) fn split(connection: Connection) -> (ReadHalf, WriteHalf) {
     (reading, WriteHalf(writing))
 }
 
-/// Listens on a pipe.
-pub(crate) struct Listener(PipeListener<pipe_mode::Bytes, pipe_mode::Bytes>);
+/// Listens on a pipe, whose name is in a file as long as this is.
+pub(crate) struct Listener {
+    pipe: PipeListener<pipe_mode::Bytes, pipe_mode::Bytes>,
+    socket: PathBuf,
+}
 
 impl Listener {
-    /// Begins to listen, and fails if the pipe exists already.
+    /// Begins to listen, and replaces the name that a daemon that was killed has left. The caller
+    /// holds the lock of the daemon.
     pub(crate) fn bind(socket: &Path) -> io::Result<Self> {
+        let user = user()?;
         // Protected from what it would inherit: all rights for the user, and none for others.
-        let rights = format!("D:P(A;;GA;;;{})", user()?);
+        let rights = format!("O:{user}D:P(A;;GA;;;{user})");
         let rights = U16CString::from_str(rights).map_err(io::Error::other)?;
-        let options = PipeListenerOptions::new()
-            .path(socket)
+        // Another name each time: a client that does not hang up keeps the old pipe.
+        let mut digits = [0; 16];
+        OsRng.try_fill_bytes(&mut digits).map_err(|error| io::Error::other(error.to_string()))?;
+        let name = format!("{PIPE}{:032x}", u128::from_ne_bytes(digits));
+        let pipe = PipeListenerOptions::new()
+            .path(name.as_str())
             .mode(PipeMode::Bytes)
             .security_descriptor(Some(SecurityDescriptor::deserialize(&rights)?))
             .input_buffer_size_hint(BUFFER_BYTES)
-            .output_buffer_size_hint(BUFFER_BYTES);
-        options.create_tokio_duplex().map(Self)
+            .output_buffer_size_hint(BUFFER_BYTES)
+            .create_tokio_duplex()?;
+        // Nobody reads half a name.
+        let written = socket.with_extension("pipe.new");
+        fs::write(&written, name)?;
+        fs::rename(&written, socket)?;
+        Ok(Self { pipe, socket: socket.to_owned() })
     }
 
     pub(crate) async fn accept(&self) -> io::Result<Connection> {
-        self.0.accept().await
+        self.pipe.accept().await
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        // The file is to be gone, whoever removes it.
+        let _ = fs::remove_file(&self.socket);
     }
 }
 
@@ -184,23 +239,29 @@ impl AsyncWrite for WriteHalf {
     }
 }
 
-/// Prepares a command to start a daemon: without the console of this process and its Ctrl-C, and
-/// without a window of its own, also for the servers that it starts.
-pub(crate) fn apart(program: &mut Command) {
-    program.creation_flags(CREATE_NO_WINDOW | CREATE_NEW_PROCESS_GROUP);
-    keep(&io::stdin());
-    keep(&io::stdout());
-    keep(&io::stderr());
+/// Starts a daemon: without the console of this process and its Ctrl-C, without a window of its
+/// own, also for the servers that it starts, and outside of a job that would end it with us, if
+/// that job allows it.
+pub(crate) fn launch(program: &mut Command) -> io::Result<Child> {
+    let apart = CREATE_NO_WINDOW | CREATE_NEW_PROCESS_GROUP;
+    match program.creation_flags(apart | CREATE_BREAKAWAY_FROM_JOB).spawn() {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => program.creation_flags(apart).spawn(),
+        started => started,
+    }
 }
 
-/// Keeps a stream of this process from the processes that it starts, unless one is given it. A
-/// daemon that had it would hold the pipe open in which somebody waits for the end of our output.
-fn keep(stream: &impl AsRawHandle) {
-    // SAFETY: the call reads no memory of ours. A handle that is none, as of a program without a
-    // console, is refused with an error, and then there is nothing to keep.
-    #[expect(unsafe_code, reason = "there is no safe call for it; see SAFETY")]
-    unsafe {
-        SetHandleInformation(stream.as_raw_handle(), HANDLE_FLAG_INHERIT, 0);
+/// Keeps the standard streams of this process from the processes that it starts, unless one is
+/// given it. A process that had them and lives longer would hold the pipe open in which somebody
+/// waits for the end of our output.
+pub fn keep_streams() {
+    let streams = [io::stdin().as_raw_handle(), io::stdout().as_raw_handle(), io::stderr().as_raw_handle()];
+    for stream in streams {
+        // SAFETY: the call reads no memory of ours. A handle that is none, as of a program without
+        // a console, is refused with an error, and then there is nothing to keep.
+        #[expect(unsafe_code, reason = "there is no safe call for it; see SAFETY")]
+        unsafe {
+            SetHandleInformation(stream, HANDLE_FLAG_INHERIT, 0);
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! How a daemon ends: when it is told to, when nobody needs it, and with nothing left behind.
 
 use std::{
+    path::Path,
     sync::{Arc, atomic::Ordering},
     time::Duration,
 };
@@ -11,14 +12,12 @@ use crate::{
 };
 use serde_json::json;
 
-use super::support::{Event, daemon, options};
-#[cfg(unix)]
-use super::support::{daemon_at, place};
+use super::support::{Event, Raw, daemon, daemon_at, options, place};
 
 /// Whether nothing is left of a daemon to connect to, and no socket.
 async fn is_gone(address: &Address) -> bool {
     let socket = address.socket();
-    platform::connect(&socket).await.unwrap().is_none() && (cfg!(windows) || !socket.exists())
+    platform::connect(&socket).await.unwrap().is_none() && !socket.exists()
 }
 
 #[tokio::test]
@@ -92,15 +91,48 @@ async fn it_never_ends_by_itself_while_something_is_kept() {
     daemon.served.await.unwrap();
 }
 
-#[cfg(unix)]
+/// Leaves what a daemon leaves that is killed.
+fn leave(socket: &Path) {
+    #[cfg(unix)]
+    drop(std::os::unix::net::UnixListener::bind(socket).unwrap());
+    #[cfg(windows)]
+    std::fs::write(socket, r"\\.\pipe\belljar-00000000000000000000000000000000").unwrap();
+}
+
 #[tokio::test]
 async fn a_socket_that_a_killed_daemon_left_is_replaced() {
     let (folder, address) = place();
-    drop(std::os::unix::net::UnixListener::bind(address.socket()).unwrap());
+    leave(&address.socket());
     assert!(address.socket().exists());
     assert!(DaemonClient::connect(&address).await.unwrap().is_none());
     let daemon = daemon_at(address, folder, options()).await;
     assert_eq!(daemon.client().await.request("echo", &json!(1)).await.unwrap().get(), "1");
+}
+
+#[cfg(windows)]
+#[tokio::test]
+async fn a_file_that_names_another_pipe_is_refused_unopened() {
+    let (_folder, address) = place();
+    for named in [r"\\elsewhere\pipe\belljar-00000000000000000000000000000000", r"\\.\pipe\other", "", "C:\\secret"] {
+        std::fs::write(address.socket(), named).unwrap();
+        let fault = platform::connect(&address.socket()).await.unwrap_err();
+        assert_eq!(fault.kind(), std::io::ErrorKind::InvalidData, "{named}: {fault}");
+    }
+}
+
+#[tokio::test]
+async fn a_client_that_does_not_hang_up_keeps_no_new_daemon_from_listening() {
+    let first = daemon(options()).await;
+    let mut stays = Raw::greeted(&first.address.socket()).await;
+    first.told_to_end.cancel();
+    first.served.await.unwrap();
+    let (sender, _events) = tokio::sync::mpsc::unbounded_channel();
+    let service = Arc::new(super::support::Stub::new(sender));
+    let second = DaemonServer::bind(&first.address, service, options()).await.unwrap();
+    let served = tokio::spawn(second.serve(std::future::pending()));
+    assert!(DaemonClient::connect(&first.address).await.unwrap().is_some());
+    assert_eq!(stays.hear().await, serde_json::Value::Null);
+    served.abort();
 }
 
 #[tokio::test]
