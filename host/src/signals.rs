@@ -29,11 +29,14 @@ pub(crate) fn told_to_end() -> impl Future<Output = ()> + Send {
 }
 
 /// Completes when the user presses Ctrl-C.
-#[cfg(not(unix))]
+#[cfg(windows)]
 pub(crate) fn told_to_end() -> impl Future<Output = ()> + Send {
-    async {
-        if tokio::signal::ctrl_c().await.is_err() {
-            std::future::pending().await
+    // As above.
+    let stream = tokio::signal::windows::ctrl_c().ok();
+    async move {
+        match stream {
+            Some(mut stream) => drop(stream.recv().await),
+            None => std::future::pending().await,
         }
     }
 }

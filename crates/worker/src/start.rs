@@ -13,6 +13,10 @@ use tokio::{
     sync::oneshot,
 };
 
+/// As the system's headers have it.
+#[cfg(windows)]
+const CREATE_NEW_PROCESS_GROUP: u32 = 0x200;
+
 /// A program that can be a worker: usually the running one, with the arguments that select its
 /// role.
 #[derive(Debug, Clone)]
@@ -52,6 +56,8 @@ pub(crate) async fn start(program: &WorkerProgram) -> Result<Child, StartError> 
     // Ctrl-C at a terminal is for the program, which ends its workers when it no longer needs them.
     #[cfg(unix)]
     command.process_group(0);
+    #[cfg(windows)]
+    command.creation_flags(CREATE_NEW_PROCESS_GROUP);
     let (answer, started) = oneshot::channel();
     let handed_over = hand_over(Order { command, runtime: Handle::current(), answer });
     let started = match handed_over {

@@ -110,6 +110,8 @@ impl Process {
         if self.supervision.as_ref().is_some_and(Supervision::was_broken_off) && !orphans::end().await {
             tracing::warn!("a server's supervisor was killed, and processes that it had below it cannot be ended");
         }
+        #[cfg(not(unix))]
+        let _ = self.child.start_kill();
         self.group.terminate();
         if !self.group.is_gone_within(limits::HELPER_GRACE).await {
             self.group.kill_members();

@@ -28,7 +28,8 @@ pub(super) fn program(command: &StdioCommand, _options: &Options) -> Command {
 /// mostly started by scripts, as `npx` is `npx.cmd`.
 #[cfg(windows)]
 pub(super) fn program(command: &StdioCommand, options: &Options) -> Command {
-    let mut variables = command.env.iter().chain(&options.environment);
+    // Of a name in several cases, the last counts, as it does for the child.
+    let mut variables = command.env.iter().rev().chain(options.environment.iter().rev());
     let folders = variables.find(|(name, _)| name.eq_ignore_ascii_case("PATH")).map(|(_, folders)| folders);
     let here = command.cwd.clone().unwrap_or_default();
     // What is not found is told when it is started.
@@ -62,8 +63,12 @@ pub(super) fn start(
     if leader == Leader::Child {
         #[cfg(unix)]
         wrap.wrap(process_wrap::tokio::ProcessGroup::leader());
+        // The job ends with our handle of it, also when we are killed. Ctrl-C at a console is for
+        // belljar, which ends its servers itself.
         #[cfg(windows)]
-        wrap.wrap(process_wrap::tokio::JobObject);
+        wrap.wrap(process_wrap::tokio::JobObject)
+            .wrap(process_wrap::tokio::KillOnDrop)
+            .wrap(process_wrap::tokio::CreationFlags(windows::Win32::System::Threading::CREATE_NEW_PROCESS_GROUP));
     }
     wrap.spawn()
 }
