@@ -63,8 +63,8 @@ pub enum StartError {
 /// Connects to the daemon at `address`, and starts it with `program` if none listens.
 ///
 /// Of several commands at once, one starts it and the others wait: a lock decides, which the system
-/// releases if its holder dies. `program` has to [`detach`](crate::detach), listen, and then write [`Readiness`]
-/// to its standard output.
+/// releases if its holder dies. `program` has to [`detach`](crate::detach), listen, and then write
+/// [`Readiness`] to its standard output.
 ///
 /// # Errors
 /// [`StartError`], with the daemon's message if it wrote one.
