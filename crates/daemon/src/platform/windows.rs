@@ -15,6 +15,7 @@ use std::{
     path::{Path, PathBuf},
     pin::Pin,
     ptr::null_mut,
+    sync::OnceLock,
     task::{Context, Poll},
     time::Duration,
 };
@@ -72,6 +73,16 @@ pub(crate) type Connection = DuplexPipeStream<pipe_mode::Bytes>;
 
 /// The user that this process acts for.
 pub(crate) fn user() -> io::Result<User> {
+    // It does not change, and finding it takes a list of all processes.
+    static OURS: OnceLock<User> = OnceLock::new();
+    if let Some(user) = OURS.get() {
+        return Ok(user.clone());
+    }
+    let user = find_user()?;
+    Ok(OURS.get_or_init(|| user).clone())
+}
+
+fn find_user() -> io::Result<User> {
     let process = Pid::from_u32(std::process::id());
     let mut system = System::new().map_err(io::Error::other)?;
     let what = ProcessRefreshKind::nothing().with_user(UpdateKind::OnlyIfNotSet);
@@ -123,6 +134,7 @@ pub(crate) async fn connect(socket: &Path) -> io::Result<Option<Connection>> {
                 if begun.elapsed() > PATIENCE_FOR_AN_END {
                     return Ok(None);
                 }
+                // The system's own way to wait for a free end (`WaitNamedPipeW`) blocks the thread.
                 sleep(BETWEEN_TRIES).await;
             }
             Err(error) => return Err(error),
@@ -151,7 +163,7 @@ pub(crate) fn peer(connection: &Connection) -> io::Result<User> {
     let (mut owner, mut descriptor) = (null_mut(), null_mut());
     // SAFETY: the handle lives as long as the borrowed connection. The two places are written to,
     // and the others are not asked for.
-    #[expect(unsafe_code, reason = "there is no safe call for it; see SAFETY")]
+    #[expect(unsafe_code, reason = "no safe API exists for it; see SAFETY")]
     let failed = unsafe {
         let (pipe, what) = (connection.as_raw_handle(), OWNER_SECURITY_INFORMATION);
         let (group, rights, audit) = (null_mut(), null_mut(), null_mut());
@@ -163,7 +175,7 @@ pub(crate) fn peer(connection: &Connection) -> io::Result<User> {
     let mut text = null_mut();
     // SAFETY: `owner` is in `descriptor`, which is freed once, after its last use. What the system
     // writes is a text that ends in a zero, and is freed once, after it is copied.
-    #[expect(unsafe_code, reason = "there is no safe call for it; see SAFETY")]
+    #[expect(unsafe_code, reason = "no safe API exists for it; see SAFETY")]
     unsafe {
         let user = match ConvertSidToStringSidW(owner, &mut text) {
             0 => Err(io::Error::last_os_error()),
@@ -258,7 +270,7 @@ pub fn keep_streams() {
     for stream in streams {
         // SAFETY: the call reads no memory of ours. A handle that is none, as of a program without
         // a console, is refused with an error, and then there is nothing to keep.
-        #[expect(unsafe_code, reason = "there is no safe call for it; see SAFETY")]
+        #[expect(unsafe_code, reason = "no safe API exists for it; see SAFETY")]
         unsafe {
             SetHandleInformation(stream, HANDLE_FLAG_INHERIT, 0);
         }
