@@ -551,9 +551,9 @@ mod tests {
         };
         let max = ByteSize::mib(1);
         let mut writer = Writer::new(&start, max);
-        writer.catalog(Question::Keep(r#"{"get":"pin"}"#), Ok(r#"{"version":1,"value":1234}"#));
-        writer.call(0, "fs", "read", r#"{"pin":1234}"#, 7);
-        writer.catalog(Question::Keep(r#"{"set":{"name":"pin","value":1234}}"#), Err("1234"));
+        writer.catalog(Question::Keep(r#"{"get":"pin"}"#), Ok(r#"{"version":1,"value":"sesame"}"#));
+        writer.call(0, "fs", "read", r#"{"pin":"sesame"}"#, 7);
+        writer.catalog(Question::Keep(r#"{"set":{"name":"pin","value":"sesame"}}"#), Err("sesame"));
         let digests = Digests { result: [3; 32], logs: [4; 32], calls: [5; 32] };
         let bytes = writer.end(End { cause: Cause::Script, fuel: 9, digests }).expect("there is room");
         let nothing = |_: &ToolPath| Places::default();
@@ -563,11 +563,11 @@ mod tests {
             let read = Recording::read(bytes).expect("a recording");
             read.entries().filter(|entry| matches!(entry, Entry::Catalog { question: Question::Keep(_), .. })).count()
         };
-        assert!(!String::from_utf8_lossy(&hidden).contains("\"value\":1234"), "whatever this run has called");
+        assert!(!String::from_utf8_lossy(&hidden).contains(r#""value":"sesame""#), "whatever this run has called");
         assert_eq!(asked(hidden), 2);
         let of_call = |_: &ToolPath| Places { arguments: places(&["/pin"]), ..Places::default() };
         let redacted = without(&bytes, max, &ledger, &|| false, &of_call).expect("it can be").expect("it is changed");
-        assert!(!String::from_utf8_lossy(&redacted).contains("1234"));
+        assert!(!String::from_utf8_lossy(&redacted).contains("sesame"));
         assert_eq!(asked(redacted), 2);
     }
 
