@@ -10,7 +10,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use flate2::{Compression, write::DeflateEncoder};
+use lzma_rust2::{LzmaOptions, LzmaWriter};
 use sha2::{Digest as _, Sha256};
 
 /// Makes the image of a component, and tells the crate where it lies.
@@ -50,9 +50,9 @@ pub(crate) fn make(component: &Path) {
     }
     // It is read where the machine code does not fit, which is to say hardly ever: it need not be
     // quick to read, and takes a fifth of the room.
-    let compressed = store.join(format!("{key}.wasm.deflate"));
+    let compressed = store.join(format!("{key}.wasm.lzma"));
     if !compressed.exists() {
-        write(&compressed, &deflate(&fs::read(&snapshot).expect("the snapshot is there")));
+        write(&compressed, &lzma(&fs::read(&snapshot).expect("the snapshot is there")));
     }
     println!("cargo::rustc-env=BELLJAR_IMAGE_COMPONENT={}", compressed.display());
     println!("cargo::rustc-env=BELLJAR_IMAGE_CODE={}", compiled.display());
@@ -86,9 +86,14 @@ impl fmt::Display for Hex {
     }
 }
 
-fn deflate(bytes: &[u8]) -> Vec<u8> {
-    let mut encoder = DeflateEncoder::new(Vec::new(), Compression::best());
-    let written = encoder.write_all(bytes).and_then(|()| encoder.finish());
+fn lzma(bytes: &[u8]) -> Vec<u8> {
+    let mut options = LzmaOptions::with_preset(9);
+    // No more than there is to remember.
+    options.dict_size = 16 << 20;
+    let written = LzmaWriter::new_use_header(Vec::new(), &options, Some(bytes.len() as u64)).and_then(|mut encoder| {
+        encoder.write_all(bytes)?;
+        encoder.finish()
+    });
     written.unwrap_or_else(|error| panic!("the guest cannot be compressed: {error}"))
 }
 
