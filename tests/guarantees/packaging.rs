@@ -46,6 +46,14 @@ fn the_package_of_the_interpreter_has_all_of_its_sources() {
     assert_eq!(sources.symmetric_difference(&committed).collect::<Vec<_>>(), Vec::<&String>::new());
 }
 
+#[test]
+fn the_packages_that_speak_the_contract_have_it() {
+    for name in ["belljar-sandbox", "belljar-measures"] {
+        let files = packaged(name);
+        assert!(files.contains("wit/sandbox.wit"), "{name}: {files:?}");
+    }
+}
+
 /// crates.io takes a crate whose dependencies it has: each is named with a version, and nothing
 /// that is not published is among them. (What only tests need is left out of a package.)
 #[test]

@@ -23,7 +23,7 @@ use crate::MeasureError;
 /// The interface, as generated from `wit/sandbox.wit`.
 #[allow(missing_docs, unreachable_pub, dead_code, reason = "generated code")]
 mod glass {
-    wasmtime::component::bindgen!({ path: "../../wit", world: "interpreter", exports: { default: async } });
+    wasmtime::component::bindgen!({ path: "wit", world: "interpreter", exports: { default: async } });
 }
 
 /// As the sandbox does it.

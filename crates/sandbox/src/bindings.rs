@@ -2,7 +2,7 @@
 #![allow(missing_docs, unreachable_pub, reason = "generated code")]
 
 wasmtime::component::bindgen!({
-    path: "../../wit",
+    path: "wit",
     world: "interpreter",
     imports: {
         "belljar:sandbox/completions.next": async | trappable,
