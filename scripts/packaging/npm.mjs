@@ -22,8 +22,10 @@ const common = {
   repository: { type: "git", url: "git+https://github.com/belljar/belljar.git" },
 };
 
+const licenses = ["LICENSE-APACHE", "LICENSE-MIT"];
+
 function pack(folder) {
-  for (const license of ["LICENSE-APACHE", "LICENSE-MIT"]) copyFileSync(join(repository, license), join(folder, license));
+  for (const license of licenses) copyFileSync(join(repository, license), join(folder, license));
   execFileSync("npm", ["pack", "--silent", "--ignore-scripts", "--pack-destination", values.to], {
     cwd: folder,
     stdio: ["ignore", "ignore", "inherit"],
@@ -42,6 +44,7 @@ function client() {
     ...manifest,
     ...common,
     bin: { belljar: "bin/belljar.js" },
+    files: [...manifest.files, ...licenses],
     // Pinned: a client and a program of one release belong together.
     optionalDependencies: Object.fromEntries(platforms.map((each) => [nameOf(each), values.version])),
   };
@@ -66,7 +69,7 @@ function program() {
     os: [platform.os],
     cpu: [platform.cpu],
     ...(platform.libc && { libc: [platform.libc] }),
-    files: [file],
+    files: [file, ...licenses],
     // Yarn's Plug'n'Play keeps packages in archives, out of which nothing can be started.
     preferUnplugged: true,
   };
