@@ -44,9 +44,12 @@ test("every entry exists, with its types", async () => {
   assert.equal(manifest.dependencies, undefined);
 });
 
-test("it names its own version to belljar", () => {
+test("it has the version of the program, and names it to belljar", () => {
+  const workspace = readFileSync(join(root, "../../Cargo.toml"), "utf8");
+  const [, version] = /^\[workspace\.package\]\nversion = "(.*)"$/m.exec(workspace);
+  assert.equal(manifest.version, version);
   const source = readFileSync(join(folder, "src/connection.js"), "utf8");
-  assert.ok(source.includes(`version: "${manifest.version}"`));
+  assert.ok(source.includes(`version: "${version}"`));
 });
 
 test("for Workers and browsers nothing of Node is imported", () => {
