@@ -6,7 +6,7 @@ use belljar_json_rpc::{Error, Id, codes};
 use belljar_model::{Effect, JsonBounds, JsonError, JsonText, LimitsPatch};
 use serde::{
     Deserialize, Deserializer, Serialize,
-    de::{DeserializeOwned, IgnoredAny},
+    de::{self, DeserializeOwned, IgnoredAny},
 };
 use serde_json::{Map, Value, value::RawValue};
 
@@ -100,6 +100,7 @@ pub struct HostNamespace {
     #[serde(default)]
     pub style: Style,
     /// The functions. None of them says how it is called.
+    #[serde(deserialize_with = "without_style")]
     pub tools: Vec<HostFunction>,
 }
 
@@ -186,6 +187,15 @@ pub enum Form {
 
 fn yes() -> bool {
     true
+}
+
+/// Functions that are called as their namespace says.
+fn without_style<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<HostFunction>, D::Error> {
+    let functions = Vec::<HostFunction>::deserialize(deserializer)?;
+    if let Some(HostFunction { name, .. }) = functions.iter().find(|function| function.style.is_some()) {
+        return Err(de::Error::custom(format_args!("`style` belongs to the namespace, and not to its tool {name:?}")));
+    }
+    Ok(functions)
 }
 
 /// A message as it came.

@@ -270,6 +270,7 @@ test("what is not an option, a namespace or a limit is told of, and nothing is r
     [{ tools: { f } }, /the namespace f is not an object of functions.*belongs in `functions`/],
     [{ tools: { f: null } }, /the namespace f is not an object/],
     [{ tools: [f] }, /tools is an object of namespaces/],
+    [{ tools: { a: { f: positional(f) } } }, /a\.f is marked as positional, which a namespace is as a whole/],
     [{ functions: [f] }, /functions is an object of functions/],
     [{ functions: { f: null } }, /f has no function `run`/],
     [{ limits: { timeout: -1 } }, /the limit timeout is -1/],

@@ -35,6 +35,8 @@ def _inexpressible(case: dict[str, Any]) -> str | None:
     values = [does["value"] for does in case["functions"].values() if "value" in does]
     if "code" not in run or not set(run) <= PARAMETERS:
         return "its parameters are those of the protocol"
+    if any("style" in tool for space in run.get("namespaces", []) for tool in space["tools"]):
+        return "a namespace has a style, and a tool has none"
     if any(len(set(tools)) < len(tools) for tools in names):
         return "tools are the keys of a dict"
     if any(json.loads(encode(decode(value, UNDEFINED))) != value for value in values):

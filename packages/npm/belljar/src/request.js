@@ -53,12 +53,20 @@ function check(options) {
   const { tools = {}, functions = {}, onLog } = options;
   if (!isObject(tools)) throw new TypeError("tools is an object of namespaces: { github: { find: async (args) => … } }");
   if (!isObject(functions)) throw new TypeError("functions is an object of functions: { find: async (args) => … }");
-  for (const [name, namespace] of Object.entries(tools)) {
-    if (isObject(namespace)) continue;
+  for (const [name, namespace] of Object.entries(tools)) checkNamespace(name, namespace);
+  if (onLog !== undefined && typeof onLog !== "function") throw new TypeError("onLog is a function");
+}
+
+function checkNamespace(name, namespace) {
+  if (!isObject(namespace)) {
     const advice = typeof namespace === "function" ? "; a top-level function belongs in `functions`" : "";
     throw new TypeError(`the namespace ${name} is not an object of functions: { find: async (args) => … }${advice}`);
   }
-  if (onLog !== undefined && typeof onLog !== "function") throw new TypeError("onLog is a function");
+  for (const [tool, entry] of Object.entries(namespace)) {
+    if (entry?.[STYLE] !== undefined) {
+      throw new TypeError(`${name}.${tool} is marked as positional, which a namespace is as a whole: ${name}: positional({ … })`);
+    }
+  }
 }
 
 function isObject(value) {
