@@ -75,6 +75,16 @@ describe("in generateText", () => {
   });
 });
 
+test("a value is JSON, as the SDK takes it", async () => {
+  const result = await generateText({
+    model: modelOf("return { bytes: new Uint8Array(3), big: [new BigInt64Array(1)] }"),
+    tools: { code: belljarTool({ jar, tools: {} }) },
+    stopWhen: isStepCount(3),
+    prompt: "Bytes.",
+  });
+  assert.deepEqual(JSON.parse(result.text).value, { bytes: "<3 bytes>", big: ["<8 bytes>"] });
+});
+
 describe("a call from code", () => {
   test("has an id of its own, below that of the code", async () => {
     const value = await runIn({ stock }, "return [await tools.stock({ product: 'a' }), await tools.stock({ product: 'b' })]");

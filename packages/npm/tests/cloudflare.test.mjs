@@ -282,6 +282,18 @@ describe("what the interface has beside", () => {
     assert.deepEqual(await executor.execute("async () => {}", []), { result: undefined, logs: [] });
   });
 
+  test("a tool's own time-out is the tool's", async () => {
+    const upstream = async () => { throw new DOMException("upstream was slow", "TimeoutError"); };
+    assert.equal(await errorOf("async () => await codemode.upstream()", codemode({ upstream })), "upstream was slow");
+  });
+
+  test("calls are as many as a program needs", async () => {
+    let calls = 0;
+    const count = async () => (calls += 1);
+    await resultOf("async () => { for (let i = 0; i < 1500; i += 1) await codemode.count() }", codemode({ count }));
+    assert.equal(calls, 1500);
+  });
+
   test("a closed jar is an error and no throw", async () => {
     const closed = await Belljar.start();
     await closed.close();

@@ -197,6 +197,14 @@ describe("@mastra/quickjs: transport.test.ts", () => {
     assert.deepEqual([error.name, error.message], ["TimeoutError", "Code Mode execution timed out after 300ms"]);
   });
 
+  test("a tool's own time-out or abort is the tool's", async () => {
+    for (const name of ["TimeoutError", "AbortError"]) {
+      const upstream = async () => { throw new DOMException("upstream was slow", name); };
+      const { error } = await runProgram("return await external_upstream({});", { tools: { upstream } });
+      assert.deepEqual([error.name, error.message], [name, "upstream was slow"]);
+    }
+  });
+
   test("a loop without end is timed out", async () => {
     assert.equal((await runProgram("while (true) {}", { timeout: 300 })).error.name, "TimeoutError");
   });

@@ -70,6 +70,10 @@ describe("isolate-driver.test.ts: execution", () => {
 
   test("await works at the top", async () => assert.equal(await valueOf("const x = await Promise.resolve(10); return x + 2;"), 12));
 
+  test("bytes are told of, since a model reads JSON", async () => {
+    assert.deepEqual(await valueOf("return [new Uint8Array(3), new BigInt64Array(2), new ArrayBuffer(1)]"), ["<3 bytes>", "<16 bytes>", "<1 bytes>"]);
+  });
+
   test("objects and lists have a value", async () => assert.deepEqual(await valueOf("return { a: 1, b: [2, 3] }"), { a: 1, b: [2, 3] }));
 });
 
@@ -138,6 +142,24 @@ describe("isolate-driver.test.ts: time-outs", () => {
     const [result] = await Promise.all([execution, context.dispose()]);
     assert.equal(result.error.name, "TimeoutError");
   });
+});
+
+describe("what a tool or a program throws is its own error, whatever its name", () => {
+  const given = {
+    "a time-out within a tool": ["await f({})", new DOMException("upstream was slow", "TimeoutError")],
+    "a tool's own memory": ["await f({})", Object.assign(new Error("the shelf is full"), { name: "MemoryLimitError" })],
+    "a stack of something else": ["throw new RangeError('the stack of plates is too high')"],
+  };
+  for (const [what, [code, thrown]] of Object.entries(given)) {
+    test(what, async () => {
+      const context = await contextOf({ f: async () => { throw thrown; } });
+      const { error } = await context.execute(code);
+      const expected = thrown ?? { name: "RangeError", message: "the stack of plates is too high" };
+      assert.deepEqual([error.name, error.message], [expected.name, expected.message]);
+      // No limit was reached, so the context goes on.
+      assert.equal((await context.execute("return 42")).value, 42);
+    });
+  }
 });
 
 describe("isolate-driver.test.ts: errors and logs", () => {

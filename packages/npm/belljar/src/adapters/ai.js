@@ -4,7 +4,7 @@ import * as ai from "ai";
 import { RunError } from "belljar";
 
 import { comment, memberName, typeOf } from "./declarations.js";
-import { jarOf, limitsFor } from "./shared.js";
+import { inJson, jarOf, limitsFor } from "./shared.js";
 
 const TIMEOUT_MS = 30_000;
 const MAX_CALLS = 256;
@@ -44,7 +44,7 @@ function toolOver(tools, options) {
         signal: execution.abortSignal,
       });
       if (!outcome.ok) throw failure(outcome, execution.abortSignal);
-      return outcome.value;
+      return inJson(outcome.value);
     },
   });
 }

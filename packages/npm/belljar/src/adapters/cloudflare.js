@@ -3,7 +3,7 @@
 import { positional } from "belljar";
 
 import { nameAndMessage } from "../errors.js";
-import { jarOf, limitsFor, logTexts } from "./shared.js";
+import { isTimeout, jarOf, limitsFor, logTexts } from "./shared.js";
 
 const TIMEOUT_MS = 60_000;
 const PREFIXES = { log: "", warn: "[warn] ", error: "[error] " };
@@ -98,6 +98,5 @@ function preludeOf(providers, connectors) {
 }
 
 function textOf(error) {
-  const { name, message } = nameAndMessage(error);
-  return name === "TimeoutError" ? "Execution timed out" : message;
+  return isTimeout(error) ? "Execution timed out" : nameAndMessage(error).message;
 }

@@ -4,7 +4,7 @@ import { BelljarError, positional } from "belljar";
 
 import { nameAndMessage } from "../errors.js";
 import { encode } from "../values.js";
-import { jarOf, limitsFor, logTexts } from "./shared.js";
+import { inJson, isTimeout, jarOf, limitsFor, logTexts } from "./shared.js";
 
 const PREFIXES = { log: "", debug: "", info: "", warn: "", error: "" };
 const ABORTED = { name: "AbortError", message: "Code Mode execution aborted" };
@@ -24,7 +24,7 @@ export function belljarTransport(options = {}) {
           signal: abortSignal,
         });
         const logs = logTexts(outcome.logs, PREFIXES);
-        if (outcome.ok) return { success: true, result: outcome.value, logs };
+        if (outcome.ok) return { success: true, result: inJson(outcome.value), logs };
         return { success: false, error: errorOf(outcome.error, timeout), logs };
       } catch (error) {
         if (abortSignal?.aborted && error === abortSignal.reason) return { success: false, error: ABORTED, logs: [] };
@@ -69,8 +69,8 @@ function identifierOf(id) {
 }
 
 function errorOf(error, timeout) {
+  if (error.kind === "cancelled") return ABORTED;
   const { name, message } = nameAndMessage(error);
-  if (name === "AbortError") return ABORTED;
-  const text = name === "TimeoutError" ? `Code Mode execution timed out after ${timeout}ms` : message;
+  const text = isTimeout(error) ? `Code Mode execution timed out after ${timeout}ms` : message;
   return { name, message: text, line: error.line };
 }

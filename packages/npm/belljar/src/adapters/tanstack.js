@@ -3,17 +3,17 @@
 import { BelljarError, positional } from "belljar";
 
 import { nameAndMessage } from "../errors.js";
-import { jarOf, limitsFor, logTexts } from "./shared.js";
+import { inJson, isTimeout, jarOf, limitsFor, logTexts } from "./shared.js";
 
 const TIMEOUT_MS = 30_000;
 const MEMORY_MB = 128;
 /** What the interpreter itself takes, which TanStack's limit does not count. */
 const INTERPRETER_MB = 8;
 const PREFIXES = { log: "", debug: "", info: "INFO: ", warn: "WARN: ", error: "ERROR: " };
-const MESSAGES = {
-  TimeoutError: "Code execution timed out",
-  MemoryLimitError: "Code execution exceeded memory limit",
-  StackOverflowError: "Code execution exceeded stack size limit",
+const TIMED_OUT = "Code execution timed out";
+const EXCEEDED = {
+  memory: "Code execution exceeded memory limit",
+  stack: "Code execution exceeded stack size limit",
 };
 
 /**
@@ -46,11 +46,10 @@ function createContext(jar, request) {
     try {
       const outcome = await run;
       const logs = logTexts(outcome.logs, PREFIXES);
-      if (outcome.ok) return { success: true, value: outcome.value, logs };
-      const error = errorOf(outcome.error);
+      if (outcome.ok) return { success: true, value: inJson(outcome.value), logs };
       // As with the other drivers: a context that reached a limit is not used again.
-      if (MESSAGES[error.name]) disposed = true;
-      return failed(error, logs);
+      if (limitReached(outcome.error)) disposed = true;
+      return failed(errorOf(outcome.error), logs);
     } catch (error) {
       if (!(error instanceof BelljarError)) throw error;
       const isClosed = error.code === "closed";
@@ -79,8 +78,12 @@ function functionsOf(bindings) {
 
 function errorOf(error) {
   const { name, message } = nameAndMessage(error);
-  const limit = name === "RangeError" && /stack/i.test(message) ? "StackOverflowError" : name;
-  return { name: limit, message: MESSAGES[limit] ?? message, stack: stackOf(error), code: error.kind };
+  return { name, message: limitReached(error) ?? message, stack: stackOf(error), code: error.kind };
+}
+
+/** The text for the limit that ended the run, if one did. */
+function limitReached(error) {
+  return isTimeout(error) ? TIMED_OUT : EXCEEDED[error.kind];
 }
 
 function stackOf({ message, stack }) {
