@@ -56,6 +56,12 @@ async def test_ainvoke_runs_a_script_over_tools_of_both_kinds(jar: Belljar) -> N
     assert json.loads(await run.ainvoke({"code": code})) == [3, 8]
 
 
+async def test_a_script_may_make_as_many_calls_as_it_needs(jar: Belljar) -> None:
+    code = "for (let i = 0; i < 1100; i += 1) await tools.add({ x: i, y: 1 }); return 'all'"
+    assert json.loads(await code_tool([add], jar=jar).ainvoke({"code": code})) == "all"
+    assert code_tool([add], jar=jar).invoke({"code": code}) == '"all"'
+
+
 def test_a_call_of_a_model_is_answered_with_a_message(jar: Belljar) -> None:
     run = code_tool([add], jar=jar)
     call = {"type": "tool_call", "id": "1", "name": run.name, "args": {"code": "return 'a'"}}

@@ -60,6 +60,11 @@ async def test_a_script_calls_the_tools(jar: Belljar) -> None:
     assert json.loads(await _invoke(tool, code)) == [3, {"name": "a", "user": "ada"}]
 
 
+async def test_a_script_may_make_as_many_calls_as_it_needs(jar: Belljar) -> None:
+    code = "for (let i = 0; i < 1100; i += 1) await tools.add({ x: i, y: 1 }); return 'all'"
+    assert json.loads(await _invoke(code_tool([add], jar=jar), code)) == "all"
+
+
 async def test_errors_of_tools_can_be_caught_and_those_of_scripts_are_read(jar: Belljar) -> None:
     tool = code_tool([add, fail], jar=jar)
     caught = await _invoke(tool, "return await tools.fail().catch((e) => [e.name, e.message])")

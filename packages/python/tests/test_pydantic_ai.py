@@ -173,6 +173,14 @@ async def test_names_that_scripts_cannot_write_are_changed_and_clashes_refused(
         await _agent(Scripted(), jar, [Tool(add, name="run_code")]).run("go", deps=1)
 
 
+async def test_a_script_may_make_as_many_calls_as_it_needs(jar: Belljar) -> None:
+    model = Scripted(
+        "for (let i = 0; i < 1100; i += 1) await tools.add({ x: i, y: 1 }); return 'all'"
+    )
+    await _agent(model, jar, [add]).run("go", deps=1)
+    assert model.answers == ["all"]
+
+
 async def test_limits_end_a_script_of_the_model(jar: Belljar) -> None:
     model = Scripted("for (;;);", "return 1")
     await _agent(model, jar, [add], limits={"timeout": "100ms"}).run("go", deps=1)

@@ -49,7 +49,7 @@ class Belljar:
         limits: Limits | None = None,
     ) -> None:
         self._launcher = _Launcher(binary, arguments, env, cwd)
-        self._limits = dict(limits or {})
+        self.limits: Final[Limits] = limits or {}
 
     async def __aenter__(self) -> Belljar:
         await self.start()
@@ -122,7 +122,7 @@ class Belljar:
             params["belljar"] = True if belljar is True else list(belljar)
         if on_log is not None:
             params["stream"] = ["logs"]
-        if bounds := declare_limits({**self._limits, **(limits or {})}):
+        if bounds := declare_limits({**self.limits, **(limits or {})}):
             params["limits"] = bounds
         text = json.dumps(params, ensure_ascii=False)
         connection = await self._connection()

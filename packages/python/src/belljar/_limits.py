@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from datetime import timedelta
-from typing import Final, TypeAlias, TypedDict, cast
+from typing import Any, Final, TypeAlias, TypedDict, cast
 
 Duration: TypeAlias = "str | timedelta"
 """`"30s"`, `"500ms"`, `"1m 30s"`, or a `timedelta`."""
@@ -38,6 +38,27 @@ class Limits(TypedDict, total=False):
     max_logs: Size
     max_log_lines: int
     max_held: Size
+
+
+DEFAULT_LIMITS: Final[Limits] = {
+    "compute": "30s",
+    "timeout": "10m",
+    "call": "10m",
+    "max_output": "1MiB",
+    "max_calls": 10_000,
+}
+"""What the adapters' scripts may use where nobody says otherwise: waiting for tools takes long."""
+
+
+def of_adapter(about: Mapping[str, Any], *said: Limits | None) -> Limits:
+    """The limits that were said, the last first, and `DEFAULT_LIMITS` for the others, or as much of
+    them as belljar's owner allows.
+    """
+    asked: dict[str, object] = {}
+    for limits in said:
+        asked.update(limits or {})
+    others = {name: value for name, value in DEFAULT_LIMITS.items() if name not in asked}
+    return cast("Limits", at_most(others, about.get("ceiling") or {}) | asked)
 
 
 def declare(limits: Limits | Mapping[str, object]) -> dict[str, object]:

@@ -28,8 +28,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, final
 
 KEY: Final = "$belljar"
-MAX_DEPTH: Final = 120
-"""How deeply a value is nested at most: belljar reads 127 levels, with those of the message."""
+MAX_DEPTH: Final = 127
+"""How deeply a value is nested at most, as belljar has it."""
 
 _CONTAINERS: Final = (dict, list, tuple)
 # The formats of `struct` in which bytes are those of a typed array.
@@ -170,7 +170,7 @@ def plain(value: object) -> object:
 
 
 def _check_depth(value: object) -> None:
-    # A line that belljar cannot read has no number either, so the call would never be answered.
+    # Whoever made the value learns of it, and not only the script that called.
     level: list[Any] = [value] if isinstance(value, _CONTAINERS) else []
     for _ in range(MAX_DEPTH):
         if not level:

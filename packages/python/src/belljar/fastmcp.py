@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Any
 
 from fastmcp.exceptions import ToolError
 from fastmcp.experimental.transforms.code_mode import CodeMode, DiscoveryToolFactory
@@ -17,20 +17,12 @@ from fastmcp.tools.base import Tool
 
 from ._client import Belljar
 from ._code_tool import report
-from ._limits import Limits, at_most
+from ._limits import DEFAULT_LIMITS, Limits, of_adapter
 from ._outcome import Outcome
 from ._shield import joined
 from ._tools import TopLevel
 
 __all__ = ["DEFAULT_LIMITS", "BelljarCodeMode", "BelljarSandbox"]
-
-DEFAULT_LIMITS: Final[Limits] = {
-    "compute": "30s",
-    "timeout": "10m",
-    "call": "10m",
-    "max_output": "1MiB",
-}
-"""Code computes as long as with FastMCP's own provider, where waiting for tools is not counted."""
 
 _DESCRIPTION = """\
 Chain `await call_tool(...)` calls in one block of JavaScript or TypeScript; prefer returning the \
@@ -43,8 +35,10 @@ _CODE = "The body of an async JavaScript or TypeScript function, which calls too
 class BelljarSandbox:
     """FastMCP's `SandboxProvider`, in belljar's jar.
 
-    The process starts with the first script, and serves all servers that share `jar`. Without
-    `limits`, a script has `DEFAULT_LIMITS`, or as much of them as belljar's owner allows.
+    The process starts with the first script, and serves all servers that share `jar`. Where neither
+    `limits` nor those of `jar` say otherwise, a script has `DEFAULT_LIMITS`, or as much of them as
+    belljar's owner allows: it computes as long as with FastMCP's own provider, where waiting for
+    tools is not counted.
     """
 
     def __init__(
@@ -84,10 +78,7 @@ class BelljarSandbox:
         return outcome.value
 
     async def _run(self, code: str, **options: Any) -> Outcome:
-        limits = self.limits
-        if limits is None:
-            ceiling = (await self.jar.start()).get("ceiling") or {}
-            limits = at_most(DEFAULT_LIMITS, ceiling)
+        limits = of_adapter(await self.jar.start(), self.jar.limits, self.limits)
         return await self.jar.run(code, limits=limits, **options)
 
 

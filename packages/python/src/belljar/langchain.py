@@ -16,7 +16,7 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from ._client import Belljar
 from ._code_tool import NAME, PARAMETERS, describe, offer, report
-from ._limits import Limits
+from ._limits import Limits, of_adapter
 from ._sync import SyncBelljar
 from ._typescript import Declared, check_names, identifier
 
@@ -47,11 +47,13 @@ def code_tool(
 
     def run(code: str, config: RunnableConfig) -> str:
         offered = offer(calls(_Nested, config))
-        return report(sync.run(code, tools=offered, builtins=False, limits=limits))
+        most = of_adapter(sync.start(), shared.limits, limits)
+        return report(sync.run(code, tools=offered, builtins=False, limits=most))
 
     async def arun(code: str, config: RunnableConfig) -> str:
         offered = offer(calls(_AsyncNested, config))
-        return report(await shared.run(code, tools=offered, builtins=False, limits=limits))
+        most = of_adapter(await shared.start(), shared.limits, limits)
+        return report(await shared.run(code, tools=offered, builtins=False, limits=most))
 
     return StructuredTool.from_function(
         func=run,

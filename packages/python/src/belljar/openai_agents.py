@@ -19,7 +19,7 @@ from agents.tool_context import ToolContext
 
 from ._client import Belljar
 from ._code_tool import NAME, PARAMETERS, describe, offer, report
-from ._limits import Limits
+from ._limits import Limits, of_adapter
 from ._typescript import Declared, check_names, identifier
 
 __all__ = ["code_tool"]
@@ -75,9 +75,8 @@ class _Runner:
             for tool, one in self._tools
             if await _is_enabled(tool, context)
         ]
-        outcome = await self._jar.run(
-            code, tools=offer(calls), builtins=False, limits=self._limits
-        )
+        limits = of_adapter(await self._jar.start(), self._jar.limits, self._limits)
+        outcome = await self._jar.run(code, tools=offer(calls), builtins=False, limits=limits)
         return report(outcome)
 
 

@@ -25,7 +25,7 @@ from typing_extensions import TypedDict
 from ._client import Belljar
 from ._code_tool import NAME, PARAMETERS, describe, offer, report
 from ._errors import ToolError
-from ._limits import Limits
+from ._limits import Limits, of_adapter
 from ._shield import joined
 from ._typescript import Declared, check_names, identifier
 
@@ -118,12 +118,14 @@ class BelljarToolset(WrapperToolset[AgentDepsT]):
             ctx=ctx,
             tools=tool.inside,
         )
+        jar = self.capability.jar
+        limits = of_adapter(await jar.start(), jar.limits, self.capability.limits)
         outcome = await joined(
-            self.capability.jar.run(
+            jar.run(
                 tool_args["code"],
                 tools=offer((one, _Nested(nested, one.tool)) for one in tool.declared),
                 builtins=False,
-                limits=self.capability.limits,
+                limits=limits,
             )
         )
         if outcome.error is not None:
