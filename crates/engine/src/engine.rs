@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
-use belljar_model::{Limits, Outcome};
+use belljar_model::{ErrorKind, Limits, Outcome, RunError};
 use belljar_sandbox::{GoingOn, Load, Program, Recording, ReplayError, Run, RunRequest, Runner, Sandbox, Tools};
 use futures::future::BoxFuture;
+
+use crate::ProcessEngine;
 
 /// Runs scripts. Cheap to clone: all clones are one engine.
 #[derive(Clone)]
@@ -12,9 +14,8 @@ use futures::future::BoxFuture;
 pub enum Engine {
     /// A sandbox of this process.
     Here(Arc<Sandbox>),
-    /// A sandbox in a confined process of its own.
-    #[cfg(unix)]
-    Apart(Arc<crate::ProcessEngine>),
+    /// A sandbox in a confined process of its own, on Unix.
+    Apart(Arc<ProcessEngine>),
 }
 
 impl Engine {
@@ -28,7 +29,6 @@ impl Engine {
     pub fn load(&self) -> Option<Load> {
         match self {
             Self::Here(sandbox) => Some(sandbox.load()),
-            #[cfg(unix)]
             Self::Apart(_) => None,
         }
     }
@@ -37,7 +37,6 @@ impl Engine {
     pub fn can_put_aside(&self) -> bool {
         match self {
             Self::Here(_) => true,
-            #[cfg(unix)]
             Self::Apart(_) => false,
         }
     }
@@ -59,10 +58,7 @@ impl Engine {
     ) -> Result<Outcome, ReplayError> {
         match self {
             Self::Here(sandbox) => sandbox.resume(recording, going_on, ceiling, tools, cancelled).await,
-            #[cfg(unix)]
             Self::Apart(_) => {
-                use belljar_model::{ErrorKind, RunError};
-
                 let text = "a run that was put aside cannot go on in a separate process";
                 Err(ReplayError::Run(RunError::new(ErrorKind::Config, text).with_hint("set process = false in [runs]")))
             }
@@ -79,7 +75,6 @@ impl Engine {
     pub async fn replay(&self, recording: &Recording, ceiling: &Limits) -> Result<Outcome, ReplayError> {
         match self {
             Self::Here(sandbox) => sandbox.replay(recording, ceiling).await,
-            #[cfg(unix)]
             Self::Apart(process) => process.replay(recording, ceiling).await,
         }
     }
@@ -99,7 +94,6 @@ impl Engine {
     ) -> Result<Outcome, ReplayError> {
         match self {
             Self::Here(sandbox) => sandbox.rehearse(source, recording, ceiling).await,
-            #[cfg(unix)]
             Self::Apart(process) => process.rehearse(source, recording, ceiling).await,
         }
     }
@@ -109,7 +103,6 @@ impl Runner for Engine {
     fn begin<'a>(&'a self, request: RunRequest<'a>) -> BoxFuture<'a, Outcome> {
         match self {
             Self::Here(sandbox) => sandbox.begin(request),
-            #[cfg(unix)]
             Self::Apart(process) => process.begin(request),
         }
     }
@@ -121,9 +114,8 @@ impl From<Arc<Sandbox>> for Engine {
     }
 }
 
-#[cfg(unix)]
-impl From<Arc<crate::ProcessEngine>> for Engine {
-    fn from(process: Arc<crate::ProcessEngine>) -> Self {
+impl From<Arc<ProcessEngine>> for Engine {
+    fn from(process: Arc<ProcessEngine>) -> Self {
         Self::Apart(process)
     }
 }

@@ -13,6 +13,8 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+#[cfg(not(unix))]
+mod absent;
 #[cfg(unix)]
 mod client;
 mod engine;
@@ -23,6 +25,8 @@ mod protocol;
 #[cfg(unix)]
 mod worker;
 
+#[cfg(not(unix))]
+pub use absent::ProcessEngine;
 #[cfg(unix)]
 pub use client::{ComponentError, ComponentProcess, EngineError, MemoryBound, ProcessEngine};
 pub use engine::Engine;

@@ -1,6 +1,6 @@
 //! `serve`: its arguments, and where it listens.
 
-use std::{net::SocketAddr, time::Duration};
+use std::{net::SocketAddr, path::Path, time::Duration};
 
 use clap::Args;
 
@@ -46,11 +46,16 @@ pub(crate) struct ServeArguments {
 impl ServeArguments {
     /// Whether it serves HTTP, in place of stdin and stdout.
     pub(crate) fn is_over_http(&self) -> bool {
+        self.http.is_some() || self.socket().is_some()
+    }
+
+    /// The Unix socket that is asked for. Only Unix has the option.
+    pub(crate) fn socket(&self) -> Option<&Path> {
         #[cfg(unix)]
-        let has_socket = self.socket.is_some();
+        let socket = self.socket.as_deref();
         #[cfg(not(unix))]
-        let has_socket = false;
-        self.http.is_some() || has_socket
+        let socket = None;
+        socket
     }
 }
 

@@ -5,12 +5,13 @@
 //! who asks for it, and `scopes` checks their token.
 //!
 //! `wire` is the connection to the client and bounds what it may have in flight; `over_http` is
-//! another way to the same server, and `authorization` its authorization server. `definitions` is
-//! what a model reads about the tools, `answer` its result of a run, `progress` what a client hears
-//! of a long one, collected by `seen`. `workspace` is the workspace of a client, `resources` what
-//! it reads of artifacts. `client` passes on questions of children. `asking` decides who can be
-//! asked about calls, and how: `elicitation` by requests to the client, `rounds` in place of an
-//! answer, with the state that `request_state` seals.
+//! another way to the same server, `socket` one of the places where it listens, and `authorization`
+//! its authorization server. `definitions` is what a model reads about the tools, `answer` its
+//! result of a run, `progress` what a client hears of a long one, collected by `seen`. `workspace`
+//! is the workspace of a client, `resources` what it reads of artifacts. `client` passes on
+//! questions of children. `asking` decides who can be asked about calls, and how: `elicitation` by
+//! requests to the client, `rounds` in place of an answer, with the state that `request_state`
+//! seals.
 
 mod answer;
 mod asking;
@@ -29,6 +30,7 @@ mod rounds;
 mod scopes;
 mod seen;
 mod server;
+mod socket;
 mod wire;
 mod workspace;
 

@@ -1,11 +1,5 @@
 //! The same server over HTTP: where it listens, and which clients it serves.
 
-#[cfg(unix)]
-use std::{
-    io,
-    os::unix::fs::{FileTypeExt as _, PermissionsExt as _},
-    path::{Path, PathBuf},
-};
 use std::{net::SocketAddr, pin::Pin, sync::Arc};
 
 use belljar_config::HttpSettings;
@@ -13,11 +7,9 @@ use belljar_host_protocol::Runner;
 use belljar_http::{Listener, Metrics, MetricsText, Options, Principal, ResourceServer, Tokens};
 use belljar_telemetry::CONTENT_TYPE;
 use futures::FutureExt as _;
-#[cfg(unix)]
-use tokio::net::{UnixListener, UnixStream};
 use tokio::{net::TcpListener, sync::watch};
 
-use super::{Server, authorization::resource_server};
+use super::{Server, authorization::resource_server, socket::Socket};
 use crate::{
     arguments::ServeArguments,
     backend::{Generations, HostAsker, HostRunner},
@@ -33,17 +25,13 @@ pub(crate) struct OverHttp {
     oauth: Option<ResourceServer>,
     has_page: bool,
     watching: Pin<Box<dyn Future<Output = ()> + Send>>,
-    #[cfg(unix)]
     _socket: Option<Socket>,
 }
 
 impl OverHttp {
     /// Listens where the arguments say, or not at all if they say stdin and stdout.
     pub(crate) async fn listen(arguments: &ServeArguments, settings: &HttpSettings) -> Result<Option<Self>, Failure> {
-        #[cfg(unix)]
-        let socket = arguments.socket.as_deref();
-        #[cfg(not(unix))]
-        let socket: Option<&std::path::Path> = None;
+        let socket = arguments.socket();
         if arguments.http.is_none() && socket.is_none() {
             if !arguments.allow_host.is_empty() || !arguments.allow_origin.is_empty() {
                 return Err(Failure::usage("--allow-host and --allow-origin are for --http", "add --http"));
@@ -76,12 +64,11 @@ impl OverHttp {
             // A client that speaks HTTP through a socket uses an arbitrary name for it.
             options = options.at(SocketAddr::from(([127, 0, 0, 1], 80)));
         }
-        #[cfg(unix)]
         let _socket = match socket {
             None => None,
             Some(path) => {
                 let (listener, socket) = Socket::bind(path).await?;
-                listeners.push(Listener::Unix(listener));
+                listeners.push(listener);
                 output::remark(format_args!("serving MCP over HTTP at {}", path.display()));
                 Some(socket)
             }
@@ -93,7 +80,6 @@ impl OverHttp {
             oauth,
             has_page: arguments.ui,
             watching: Box::pin(watching),
-            #[cfg(unix)]
             _socket,
         }))
     }
@@ -152,38 +138,4 @@ async fn tcp(asked: SocketAddr, asks_who: bool) -> Result<(TcpListener, SocketAd
     bound.await.map_err(|error| {
         Failure::usage(format!("{asked} cannot be listened at: {error}"), "name another with --http ADDRESS")
     })
-}
-
-/// A socket's file, which is removed with it.
-#[cfg(unix)]
-struct Socket(PathBuf);
-
-#[cfg(unix)]
-impl Socket {
-    async fn bind(path: &Path) -> Result<(UnixListener, Self), Failure> {
-        let failed = |error: io::Error| {
-            Failure::usage(format!("{} cannot be listened at: {error}", path.display()), "name another with --socket")
-        };
-        // A socket of a killed server does not answer.
-        let is_socket = std::fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket());
-        let refuses = |error: io::Error| error.kind() == io::ErrorKind::ConnectionRefused;
-        if is_socket && UnixStream::connect(path).await.is_err_and(refuses) {
-            std::fs::remove_file(path).map_err(failed)?;
-        }
-        let listener = UnixListener::bind(path).map_err(failed)?;
-        let socket = Self(path.to_owned());
-        // Each connection is checked, too; until then, and in a folder of others, nobody else gets
-        // in.
-        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600)).map_err(failed)?;
-        Ok((listener, socket))
-    }
-}
-
-#[cfg(unix)]
-impl Drop for Socket {
-    fn drop(&mut self) {
-        if let Err(error) = std::fs::remove_file(&self.0) {
-            tracing::info!("the socket {} was not removed: {error}", self.0.display());
-        }
-    }
 }

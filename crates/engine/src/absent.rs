@@ -1,0 +1,30 @@
+//! In place of the process where there is none: nobody can make this engine.
+
+use belljar_model::{Limits, Outcome};
+use belljar_sandbox::{Recording, ReplayError, RunRequest, Runner};
+use futures::future::BoxFuture;
+
+/// A sandbox in a confined process of its own, which needs Unix.
+#[derive(Debug)]
+pub enum ProcessEngine {}
+
+impl ProcessEngine {
+    pub(crate) async fn replay(&self, _recording: &Recording, _ceiling: &Limits) -> Result<Outcome, ReplayError> {
+        match *self {}
+    }
+
+    pub(crate) async fn rehearse(
+        &self,
+        _source: &str,
+        _recording: &Recording,
+        _ceiling: &Limits,
+    ) -> Result<Outcome, ReplayError> {
+        match *self {}
+    }
+}
+
+impl Runner for ProcessEngine {
+    fn begin<'a>(&'a self, _request: RunRequest<'a>) -> BoxFuture<'a, Outcome> {
+        match *self {}
+    }
+}
