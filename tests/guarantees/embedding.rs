@@ -12,7 +12,10 @@ use std::{
     },
 };
 
-use belljar_sandbox::{Effect, Image, Outcome, Sandbox, SandboxOptions, SchemaError, Tool, ToolSet, json};
+use belljar_sandbox::{
+    CallStyle, Effect, Image, Outcome, Program, Sandbox, SandboxOptions, SchemaError, ScriptValue, Thrown, Tool,
+    ToolSet, json,
+};
 
 use crate::support::{Answer, cargo, repository, sandbox};
 
@@ -53,6 +56,33 @@ async fn the_program_in_the_readme_gives_what_it_says() -> Result<(), Box<dyn st
     let shown: Vec<&str> = program.lines().filter(|line| line.starts_with("    let ")).take(3).collect();
     assert!(include_str!("embedding.rs").contains(&shown.join("\n")), "{shown:#?}");
     assert!(shown.len() == 3 && program.contains("println!(\"{}\", outcome.result?.as_str()); // 12"));
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_functions_in_the_library_document_are_called_as_it_says() -> Result<(), Box<dyn std::error::Error>> {
+    let sandbox = sandbox();
+    let tools = ToolSet::new()
+        // call_tool("github.find", { q: 1 })
+        .with_function(CallStyle::Positional, Tool::new("call_tool", Effect::External), async |arguments| {
+            let name = arguments.first().and_then(ScriptValue::as_str).ok_or(Thrown::named("TypeError", "no name"))?;
+            Ok(json!({ "called": name }).into())
+        })
+        // codemode.read("a.bin") is a Uint8Array
+        .with_plain("codemode", CallStyle::Positional, Tool::new("read", Effect::ReadOnly), async |_| {
+            Ok(ScriptValue::bytes([1, 2, 3]))
+        });
+    let program = Program::new("const { length } = await codemode.read(limit); await call_tool('a'); length")
+        .with_prelude("const limit = 7; codemode.twice = async (x) => 2 * x;")
+        .with_extended_value();
+    let outcome = sandbox.run(program).tools(Arc::new(tools)).await;
+    assert_eq!(outcome.result?.as_str(), "3");
+    assert_eq!(outcome.calls.len(), 2);
+
+    let (_, block) = include_str!("../../docs/LIBRARY.md").split_once("```rust\n").ok_or("there is no program")?;
+    let (block, _) = block.split_once("```").ok_or("it has no end")?;
+    let indented: String = block.lines().map(|line| format!("    {line}\n")).collect();
+    assert!(include_str!("embedding.rs").contains(&indented), "{indented}");
     Ok(())
 }
 
