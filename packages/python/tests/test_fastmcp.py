@@ -21,6 +21,7 @@ from fastmcp.tools.base import ToolResult
 from mcp_types import ImageContent, TextContent
 
 from belljar import Belljar
+from belljar._limits import DEFAULT_LIMITS, of_adapter
 from belljar.fastmcp import BelljarCodeMode, BelljarSandbox
 
 
@@ -275,6 +276,11 @@ async def test_provider_forwards_limits(jar: Belljar) -> None:
     assert limits == {"timeout": "100ms"}
 
 
+async def test_bytes_are_told_of_by_their_number(sandbox: BelljarSandbox) -> None:
+    code = "return [new Uint8Array([255]), new Int32Array(3), new BigInt64Array(2)]"
+    assert await sandbox.run(code) == ["<1 bytes>", "<12 bytes>", "<16 bytes>"]
+
+
 async def test_provider_forwards_inputs(sandbox: BelljarSandbox) -> None:
     inputs = {"value": 2, "text": "</script>\u2028'\"`${1}", "__proto__": {"a": 1}}
     code = "return [value + 1, text, Object.getPrototypeOf({}).a === undefined]"
@@ -291,6 +297,10 @@ async def test_provider_applies_default_limits_unless_the_owner_allows_less(
         with pytest.raises(ToolError, match=r"(?i)100\s?ms"):
             await BelljarSandbox(jar).run("for (;;);")
         assert await BelljarSandbox(jar).run("return 1 + 2") == 3
+    settings.write_text("[limits]\ntimeout = '1day'\ncall = '2days'\n")
+    async with Belljar(arguments=["--config", str(settings)]) as jar:
+        # What is allowed beyond the defaults changes nothing.
+        assert of_adapter(await jar.start(), {"wait": None}) == DEFAULT_LIMITS  # type: ignore[typeddict-item]
     settings.write_text("[limits]\ntimeout = '5s'\n")
     async with Belljar(arguments=["--config", str(settings)]) as jar:
         # Its other defaults hold nevertheless.

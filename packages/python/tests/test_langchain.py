@@ -56,6 +56,11 @@ async def test_ainvoke_runs_a_script_over_tools_of_both_kinds(jar: Belljar) -> N
     assert json.loads(await run.ainvoke({"code": code})) == [3, 8]
 
 
+async def test_bytes_are_told_of_by_their_number(jar: Belljar) -> None:
+    code = "return [new Uint8Array([255]), new Int32Array(3), new BigInt64Array(2)]"
+    assert json.loads(await code_tool([add], jar=jar).ainvoke({"code": code})) == ["<1 bytes>", "<12 bytes>", "<16 bytes>"]
+
+
 async def test_a_script_may_make_as_many_calls_as_it_needs(jar: Belljar) -> None:
     code = "for (let i = 0; i < 1100; i += 1) await tools.add({ x: i, y: 1 }); return 'all'"
     assert json.loads(await code_tool([add], jar=jar).ainvoke({"code": code})) == "all"

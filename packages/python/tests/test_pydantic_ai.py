@@ -173,6 +173,12 @@ async def test_names_that_scripts_cannot_write_are_changed_and_clashes_refused(
         await _agent(Scripted(), jar, [Tool(add, name="run_code")]).run("go", deps=1)
 
 
+async def test_bytes_are_told_of_by_their_number(jar: Belljar) -> None:
+    model = Scripted("return [new Uint8Array([255]), new Int32Array(3), new BigInt64Array(2)]")
+    await _agent(model, jar, [add]).run("go", deps=1)
+    assert model.answers == [["<1 bytes>", "<12 bytes>", "<16 bytes>"]]
+
+
 async def test_a_script_may_make_as_many_calls_as_it_needs(jar: Belljar) -> None:
     model = Scripted(
         "for (let i = 0; i < 1100; i += 1) await tools.add({ x: i, y: 1 }); return 'all'"

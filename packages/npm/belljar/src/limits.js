@@ -3,8 +3,8 @@
 const DURATIONS = new Set(["timeout", "compute", "wait", "call"]);
 
 /** `{ timeout: 500, maxCalls: 3 }` as belljar takes it: `{ timeout: "500ms", max_calls: 3 }`. */
-export function limitsOf(limits = {}) {
-  const entries = Object.entries(limits).filter(([, value]) => value !== undefined);
+export function limitsOf(limits) {
+  const entries = Object.entries(limits ?? {}).filter(([, value]) => value !== undefined && value !== null);
   return Object.fromEntries(entries.map(([name, value]) => {
     const key = name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
     if (typeof value !== "number") return [key, value];
@@ -22,7 +22,7 @@ export function atMost(limits, ceiling = {}) {
 }
 
 const UNITS = {
-  ms: 1, s: 1e3, m: 6e4, h: 36e5, d: 864e5, day: 864e5, days: 864e5,
+  ns: 1e-6, us: 1e-3, ms: 1, s: 1e3, m: 6e4, h: 36e5, d: 864e5, day: 864e5, days: 864e5,
   B: 1, KB: 1e3, MB: 1e6, GB: 1e9, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3,
 };
 

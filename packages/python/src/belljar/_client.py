@@ -10,7 +10,7 @@ import weakref
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from ._binary import find_binary
 from ._connection import Connection
@@ -49,7 +49,7 @@ class Belljar:
         limits: Limits | None = None,
     ) -> None:
         self._launcher = _Launcher(binary, arguments, env, cwd)
-        self.limits: Final[Limits] = limits or {}
+        self.limits: Final = cast("Limits", dict(limits or {}))
 
     async def __aenter__(self) -> Belljar:
         await self.start()

@@ -56,7 +56,7 @@ def of_adapter(about: Mapping[str, Any], *said: Limits | None) -> Limits:
     """
     asked: dict[str, object] = {}
     for limits in said:
-        asked.update(limits or {})
+        asked.update({k: v for k, v in (limits or {}).items() if v is not None})
     others = {name: value for name, value in DEFAULT_LIMITS.items() if name not in asked}
     return cast("Limits", at_most(others, about.get("ceiling") or {}) | asked)
 
@@ -81,12 +81,15 @@ def at_most(limits: Limits | Mapping[str, object], ceiling: Mapping[str, object]
 
 
 _UNITS: Final[dict[str, float]] = {
+    "ns": 1e-9,
     "us": 1e-6,
     "ms": 1e-3,
     "s": 1,
     "m": 60,
     "h": 3600,
     "d": 86400,
+    "day": 86400,
+    "days": 86400,
     "KB": 1e3,
     "MB": 1e6,
     "GB": 1e9,

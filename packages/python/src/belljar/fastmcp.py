@@ -16,7 +16,7 @@ from fastmcp.experimental.transforms.code_mode import CodeMode, DiscoveryToolFac
 from fastmcp.tools.base import Tool
 
 from ._client import Belljar
-from ._code_tool import report
+from ._code_tool import in_json, report
 from ._limits import DEFAULT_LIMITS, Limits, of_adapter
 from ._outcome import Outcome
 from ._shield import joined
@@ -75,7 +75,7 @@ class BelljarSandbox:
         )
         if outcome.error is not None:
             raise ToolError(report(outcome))
-        return outcome.value
+        return in_json(outcome.value)
 
     async def _run(self, code: str, **options: Any) -> Outcome:
         limits = of_adapter(await self.jar.start(), self.jar.limits, self.limits)

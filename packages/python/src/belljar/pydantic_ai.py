@@ -23,7 +23,7 @@ from pydantic_core import SchemaValidator
 from typing_extensions import TypedDict
 
 from ._client import Belljar
-from ._code_tool import NAME, PARAMETERS, describe, offer, report
+from ._code_tool import NAME, PARAMETERS, describe, in_json, offer, report
 from ._errors import ToolError
 from ._limits import Limits, of_adapter
 from ._shield import joined
@@ -132,8 +132,8 @@ class BelljarToolset(WrapperToolset[AgentDepsT]):
             raise ModelRetry(report(outcome))
         if outcome.logs:
             logs = [f"[{line.level}] {line.text}" for line in outcome.logs]
-            return {"value": outcome.value, "logs": logs}
-        return outcome.value
+            return {"value": in_json(outcome.value), "logs": logs}
+        return in_json(outcome.value)
 
 
 @dataclass(kw_only=True)
