@@ -170,8 +170,8 @@ def plain(value: object) -> object:
 
 
 def _check_depth(value: object) -> None:
-    # So that whoever made the value learns of it. Bytes and objects that are escaped take more levels,
-    # which belljar alone counts.
+    # So that whoever made the value learns of it. Bytes and objects that are escaped take more
+    # levels, which belljar alone counts.
     level: list[Any] = [value] if isinstance(value, _CONTAINERS) else []
     for _ in range(MAX_DEPTH):
         if not level:
