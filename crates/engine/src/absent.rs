@@ -1,10 +1,10 @@
-//! In place of the process where there is none: nobody can make this engine.
+//! Systems on which scripts cannot have a process of their own.
 
 use belljar_model::{Limits, Outcome};
 use belljar_sandbox::{Recording, ReplayError, RunRequest, Runner};
 use futures::future::BoxFuture;
 
-/// A sandbox in a confined process of its own, which needs Unix.
+/// A sandbox in a confined process of its own, which needs Unix: here, it has no value.
 #[derive(Debug)]
 pub enum ProcessEngine {}
 

@@ -1,4 +1,4 @@
-//! In place of both where there are no confined processes.
+//! What the commands answer on systems without Unix processes.
 
 use std::{path::Path, process::ExitCode};
 

@@ -1,4 +1,4 @@
-//! The run and the replay of a component, and its plan.
+//! Runs, replays and plans a component, in a process of its own.
 
 use std::{path::Path, process::ExitCode};
 

@@ -1,4 +1,4 @@
-//! In place of the socket where there are none.
+//! Systems without Unix sockets.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use belljar_http::Listener;
 
 use crate::failure::Failure;
 
-/// Nobody can ask for one.
+/// Has no value: the option that asks for a socket does not exist here.
 pub(crate) enum Socket {}
 
 impl Socket {

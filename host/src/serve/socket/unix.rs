@@ -1,4 +1,4 @@
-//! The socket, as a file that only its user can open.
+//! A socket whose file only its user can open.
 
 use std::{
     io,
