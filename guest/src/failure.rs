@@ -1,6 +1,10 @@
 //! From an error of the engine to the failure that its author can act on.
 
-use boa_engine::{Context, JsError, JsObject, JsValue, builtins::error::Error, js_string};
+use boa_engine::{
+    Context, JsError, JsObject, JsValue,
+    builtins::error::{Error, ErrorKind},
+    js_string,
+};
 
 use belljar_guest_bindings::{Failure, FailureKind, MissingTool, Thrown};
 use belljar_guest_engine::{
@@ -10,7 +14,7 @@ use belljar_guest_engine::{
     waits,
 };
 use belljar_guest_globals as globals;
-use belljar_guest_source::{self as source, SyntaxFault};
+use belljar_guest_source::{self as source, Position, SyntaxFault};
 use belljar_guest_values::{encode::NotWritten, inspect};
 
 /// Bytes of one message; the host bounds it again.
@@ -106,6 +110,12 @@ pub(crate) fn of_syntax(fault: SyntaxFault) -> Failure {
     }
 }
 
+/// Whether the stack that is full is one of the host's: its `RangeError` is one by its prototype
+/// alone, and the engine's own, and those that `new` makes, are created as such.
+fn is_of_hosts_stack(error: &JsObject, message: &str) -> bool {
+    message == FULL_STACK && error.downcast_ref::<Error>().is_none_or(|error| *error != Error::new(ErrorKind::Range))
+}
+
 fn thrown(value: &JsValue, context: &mut Context) -> Failure {
     let Some(error) = value.as_object().filter(|object| object.is::<Error>()) else {
         let shown = inspect::nested(value, context);
@@ -123,10 +133,9 @@ fn thrown(value: &JsValue, context: &mut Context) -> Failure {
     let kind = match (&*name, &*message) {
         _ if globals::is_tool_error(&error) => FailureKind::Tool,
         _ if globals::is_policy_error(&error) => FailureKind::Denied,
-        ("RangeError", FULL_STACK) => FailureKind::Stack,
+        ("RangeError", FULL_STACK) if !is_of_hosts_stack(&error, &message) => FailureKind::Stack,
         _ => FailureKind::Exception,
     };
-    let operand = error.downcast_ref::<Error>().and_then(|error| error.operand_name(context));
     let frames = globals::frames_of(&error, &originals::raw_stack(&error, context));
     // What is read in the source is read in the script's.
     let at = frames.first().and_then(Frame::in_script);
@@ -139,7 +148,7 @@ fn thrown(value: &JsValue, context: &mut Context) -> Failure {
             None => Some(hint),
         },
         Some(hint) => Some(hint),
-        None => globals::hint_for(&name, &message, operand.as_deref(), at, context),
+        None => hint_for(&error, &name, &message, at, context),
     };
     let mut missing = missing(&error, context);
     let (causes, of_cause) = causes(&error, context);
@@ -186,6 +195,21 @@ fn bare_text(value: &JsValue, shown: &str) -> String {
     value.as_string().map_or_else(|| shown.to_owned(), |text| text.to_std_string_lossy())
 }
 
+/// What the engine's errors of this name and message usually come from.
+fn hint_for(
+    error: &JsObject,
+    name: &str,
+    message: &str,
+    at: Option<Position>,
+    context: &mut Context,
+) -> Option<String> {
+    if is_of_hosts_stack(error, message) {
+        return None;
+    }
+    let operand = error.downcast_ref::<Error>().and_then(|error| error.operand_name(context));
+    globals::hint_for(name, message, operand.as_deref(), at, context)
+}
+
 fn own_hint(error: &JsObject, context: &mut Context) -> Option<String> {
     let hint = originals::own_data_property(error, js_string!("hint"), context)?.as_string()?;
     Some(bounded(&hint.to_std_string_lossy()))
@@ -227,9 +251,7 @@ fn causes(error: &JsObject, context: &mut Context) -> (String, Option<(String, O
             text.push_str(&format!(" (line {})", position.line));
         }
         if found.is_none() {
-            let operand = inner.downcast_ref::<Error>().and_then(|inner| inner.operand_name(context));
-            let hint = own_hint(&inner, context)
-                .or_else(|| globals::hint_for(&name, &message, operand.as_deref(), position, context));
+            let hint = own_hint(&inner, context).or_else(|| hint_for(&inner, &name, &message, position, context));
             found = hint.map(|hint| (hint, missing(&inner, context)));
         }
         error = inner;

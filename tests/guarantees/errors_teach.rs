@@ -4,7 +4,9 @@
 use std::{sync::Arc, time::Duration};
 
 use belljar_model::{ErrorKind, JsonText, Limits, RunError};
-use belljar_sandbox::{CallError, Directory, GrantedTool, Namespace, Tools, Unavailable};
+use belljar_sandbox::{
+    CallError, CallStyle, Directory, Effect, GrantedTool, Namespace, Thrown, Tool, ToolSet, Tools, Unavailable,
+};
 use futures::{FutureExt as _, future::BoxFuture};
 use serde_json::{Value, json};
 
@@ -677,6 +679,23 @@ async fn a_full_stack_is_caught_as_in_node() {
     assert_eq!(value(source).await, json!([true, "Maximum call stack size exceeded", true]));
     let source = "const f = async () => { await f() }; return f().catch((e) => e.message)";
     assert_eq!(value(source).await, json!("Maximum call stack size exceeded"));
+}
+
+/// JavaScript hosts pass on what their own engine says, in the words of the script's.
+#[tokio::test]
+async fn a_full_stack_of_the_hosts_is_not_the_scripts() {
+    let walk = Tool::new("walk", Effect::External);
+    let tools = ToolSet::new().with_function(CallStyle::Positional, walk, async |_| {
+        Err(Thrown::named("RangeError", "Maximum call stack size exceeded"))
+    });
+    let tools = Arc::new(tools);
+    for source in ["await walk({})", "await walk({}).catch((cause) => { throw new Error('no tree', { cause }) })"] {
+        let error = run_with(source, &Limits::default(), tools.clone()).await.result.unwrap_err();
+        assert_eq!((error.kind, hint(&error)), (ErrorKind::Exception, ""), "{source}: {error:?}");
+    }
+    let own = error("(function f() { return f() + 1 })()").await;
+    assert_eq!(own.kind, ErrorKind::Stack);
+    assert!(hint(&own).contains("call each other too often"), "{own:?}");
 }
 
 #[tokio::test]
