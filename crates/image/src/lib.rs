@@ -205,6 +205,13 @@ mod tests {
     }
 
     #[test]
+    fn the_compiler_that_is_named_for_its_features_is_wasmtimes() {
+        let lock = include_str!("../../../Cargo.lock");
+        let versions = lock.matches("name = \"cranelift-codegen\"\n").count();
+        assert_eq!(versions, 1, "Cargo.toml here names another cranelift-codegen than wasmtime does");
+    }
+
+    #[test]
     fn the_embedded_interpreter_goes_by_the_sha256_of_its_bytes() {
         let digest = |bytes: &[u8]| {
             Sha256::digest(bytes).iter().fold(String::new(), |mut hex, byte| {
