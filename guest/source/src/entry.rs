@@ -5,10 +5,11 @@ use oxc::{
         BindingIdentifier, BindingPattern, Declaration, ExportDefaultDeclarationKind, Expression, IdentifierReference,
         Program, Statement, VariableDeclaration,
     },
-    ast_visit::VisitJs,
     semantic::{Scoping, SymbolId},
     span::{GetSpan, Span},
 };
+
+use crate::visitor::{Visitor, walk};
 
 /// What a program does with its functions.
 #[derive(Default)]
@@ -73,16 +74,17 @@ fn is_used(program: &Program<'_>, symbol: Option<SymbolId>, inside: [Span; 2], s
         scoping: &'s Scoping,
         found: bool,
     }
-    impl<'a> VisitJs<'a> for Uses<'_> {
-        fn visit_identifier_reference(&mut self, identifier: &IdentifierReference<'a>) {
+    impl<'a> Visitor<'a> for Uses<'_> {
+        fn enter_identifier_reference(&mut self, identifier: &IdentifierReference<'a>) -> bool {
             let symbol = identifier.reference_id.get().and_then(|id| self.scoping.get_reference(id).symbol_id());
             let is_outside = !self.inside.iter().any(|span| span.contains_inclusive(identifier.span));
             self.found |= symbol == Some(self.symbol) && is_outside;
+            false
         }
     }
     let Some(symbol) = symbol.filter(|symbol| !scoping.symbol_is_unused(*symbol)) else { return false };
     let mut uses = Uses { symbol, inside, scoping, found: false };
-    uses.visit_program(program);
+    walk::visit_program(&mut uses, program);
     uses.found
 }
 

@@ -31,6 +31,7 @@ mod signature;
 mod slips;
 mod types;
 mod unawaited;
+mod visitor;
 
 use std::{borrow::Cow, cell::RefCell, collections::BTreeSet, path::PathBuf};
 

@@ -11,12 +11,12 @@ use oxc::{
         BindingIdentifier, Declaration, IdentifierReference, Program, Statement, TSModuleBlock, TSNamespaceDeclaration,
         TSNamespaceDeclarationBody,
     },
-    ast_visit::{VisitJs, walk_js},
     semantic::Scoping,
     span::Span,
 };
 
 use super::{SyntaxFault, refuse::fault};
+use crate::visitor::{Visitor, walk};
 
 /// Refuses a name that another part of its namespace exports.
 pub(super) fn parts(source: &str, program: &Program<'_>, scoping: &Scoping) -> Result<(), SyntaxFault> {
@@ -24,9 +24,9 @@ pub(super) fn parts(source: &str, program: &Program<'_>, scoping: &Scoping) -> R
         return Ok(());
     }
     let mut parts = Parts::default();
-    parts.visit_program(program);
+    walk::visit_program(&mut parts, program);
     let mut uses = Uses { parts: &parts.found, scoping, inside: Vec::new(), found: None };
-    uses.visit_program(program);
+    walk::visit_program(&mut uses, program);
     uses.found.map_or(Ok(()), |(name, namespace, span)| {
         let message = format!("'{name}' is exported by another part of the namespace {namespace}");
         Err(fault(source, &message, span, &format!("write {namespace}.{name}")))
@@ -40,16 +40,17 @@ struct Parts {
     inside: Vec<String>,
 }
 
-impl<'a> VisitJs<'a> for Parts {
-    fn visit_ts_namespace_declaration(&mut self, namespace: &TSNamespaceDeclaration<'a>) {
+impl<'a> Visitor<'a> for Parts {
+    fn enter_ts_namespace_declaration(&mut self, namespace: &TSNamespaceDeclaration<'a>) -> bool {
         self.inside.push(namespace.id.name.to_string());
         let exported = match &namespace.body {
             TSNamespaceDeclarationBody::TSModuleBlock(block) => exports(block),
             TSNamespaceDeclarationBody::TSNamespaceDeclaration(inner) => BTreeSet::from([inner.id.name.to_string()]),
         };
         self.found.entry(self.inside.join(".")).or_default().push((namespace.span, exported));
-        walk_js::walk_ts_namespace_declaration(self, namespace);
+        walk::walk_ts_namespace_declaration(self, namespace);
         self.inside.pop();
+        false
     }
 }
 
@@ -81,29 +82,31 @@ struct Uses<'p> {
     found: Option<(String, String, Span)>,
 }
 
-impl<'a> VisitJs<'a> for Uses<'_> {
-    fn visit_ts_namespace_declaration(&mut self, namespace: &TSNamespaceDeclaration<'a>) {
+impl<'a> Visitor<'a> for Uses<'_> {
+    fn enter_ts_namespace_declaration(&mut self, namespace: &TSNamespaceDeclaration<'a>) -> bool {
         let outer = self.inside.last().map(|(path, _)| format!("{path}.")).unwrap_or_default();
         self.inside.push((format!("{outer}{}", namespace.id.name), namespace.span));
-        walk_js::walk_ts_namespace_declaration(self, namespace);
+        walk::walk_ts_namespace_declaration(self, namespace);
         self.inside.pop();
+        false
     }
 
-    fn visit_identifier_reference(&mut self, identifier: &IdentifierReference<'a>) {
+    fn enter_identifier_reference(&mut self, identifier: &IdentifierReference<'a>) -> bool {
         let reference = identifier.reference_id.get().map(|id| self.scoping.get_reference(id));
         if self.found.is_some() || reference.is_none_or(|reference| !reference.is_value()) {
-            return;
+            return false;
         }
         let declared = reference.and_then(|reference| reference.symbol_id()).map(|id| self.scoping.symbol_span(id));
         for (path, here) in self.inside.iter().rev() {
             if declared.is_some_and(|declared| here.contains_inclusive(declared)) {
-                return;
+                return false;
             }
             let others = self.parts.get(path).into_iter().flatten().filter(|(span, _)| span != here);
             if others.into_iter().any(|(_, names)| names.contains(identifier.name.as_str())) {
                 self.found = Some((identifier.name.to_string(), path.clone(), identifier.span));
-                return;
+                return false;
             }
         }
+        false
     }
 }

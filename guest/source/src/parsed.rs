@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use oxc::{
     ast::ast::{Argument, BindingPattern, CallExpression, Expression, VariableDeclarator},
-    ast_visit::{VisitJs, walk_js},
     span::GetSpan,
 };
 
@@ -12,6 +11,7 @@ use super::{
     Position,
     reading::{quoted, with_program},
 };
+use crate::visitor::{Visitor, walk};
 
 /// A hint for a SyntaxError at `position`, if that is a call of `JSON.parse`. `notation` is what
 /// the text is in place of JSON, where that is known; `servers` are the names of the globals whose
@@ -20,11 +20,11 @@ pub fn hint(position: Option<Position>, notation: Option<&str>, servers: &BTreeS
     with_program(|source, program| {
         let offset = position?.offset(source)?;
         let mut parsing = Parsing { source, servers, offset, found: None };
-        parsing.visit_program(program);
+        walk::visit_program(&mut parsing, program);
         let Parsed { text, name, mut call } = parsing.found?;
         if let Some(name) = name {
             let mut results = Results { source, servers, name, found: None };
-            results.visit_program(program);
+            walk::visit_program(&mut results, program);
             call = results.found;
         }
         let shown = text.as_deref().filter(|text| !text.contains("await")).unwrap_or("result");
@@ -48,7 +48,7 @@ pub fn hint(position: Option<Position>, notation: Option<&str>, servers: &BTreeS
 pub fn call_behind(name: &str, servers: &BTreeSet<String>) -> Option<String> {
     with_program(|source, program| {
         let mut results = Results { source, servers, name: name.to_owned(), found: None };
-        results.visit_program(program);
+        walk::visit_program(&mut results, program);
         results.found
     })
 }
@@ -69,8 +69,8 @@ struct Parsing<'p> {
     found: Option<Parsed>,
 }
 
-impl<'a> VisitJs<'a> for Parsing<'_> {
-    fn visit_call_expression(&mut self, call: &CallExpression<'a>) {
+impl<'a> Visitor<'a> for Parsing<'_> {
+    fn enter_call_expression(&mut self, call: &CallExpression<'a>) -> bool {
         let span = call.callee.span();
         let is_here = span.start <= self.offset && self.offset < span.end;
         let is_parse = call.callee.as_member_expression().is_some_and(|member| {
@@ -89,7 +89,7 @@ impl<'a> VisitJs<'a> for Parsing<'_> {
             let call = awaited_tool(self.source, argument, self.servers);
             self.found = Some(Parsed { text: quoted(self.source, argument.span()), name, call });
         }
-        walk_js::walk_call_expression(self, call);
+        true
     }
 }
 
@@ -101,14 +101,14 @@ struct Results<'r> {
     found: Option<String>,
 }
 
-impl<'a> VisitJs<'a> for Results<'_> {
-    fn visit_variable_declarator(&mut self, declarator: &VariableDeclarator<'a>) {
+impl<'a> Visitor<'a> for Results<'_> {
+    fn enter_variable_declarator(&mut self, declarator: &VariableDeclarator<'a>) -> bool {
         if let (BindingPattern::BindingIdentifier(name), Some(value)) = (&declarator.id, &declarator.init)
             && name.name == self.name.as_str()
         {
             self.found = awaited_tool(self.source, value, self.servers);
         }
-        walk_js::walk_variable_declarator(self, declarator);
+        true
     }
 }
 

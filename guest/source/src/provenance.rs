@@ -13,7 +13,6 @@ use oxc::{
         Argument, AssignmentExpression, AssignmentTarget, BindingPattern, CallExpression, Expression, ForOfStatement,
         ForStatementLeft, FormalParameters, MemberExpression, Program, Statement, VariableDeclarator,
     },
-    ast_visit::{VisitJs, walk_js},
     parser::Parser,
     span::{GetSpan, SourceType, Span},
 };
@@ -22,6 +21,7 @@ use super::{
     Position,
     reading::{quoted, with_program},
 };
+use crate::visitor::{Visitor, walk};
 
 /// Methods of arrays that give elements of theirs in an array.
 const OF_SAME_ELEMENTS: [&str; 7] = ["filter", "slice", "sort", "reverse", "toSorted", "toReversed", "concat"];
@@ -103,7 +103,7 @@ pub(super) struct Origins<'r> {
 impl<'r> Origins<'r> {
     pub(super) fn of_program(source: &'r str, program: &Program<'_>, servers: &'r BTreeSet<String>) -> Self {
         let mut origins = Self { source, servers, names: BTreeMap::new(), named: BTreeSet::new(), taken: Vec::new() };
-        origins.visit_program(program);
+        walk::visit_program(&mut origins, program);
         origins
     }
 
@@ -256,35 +256,37 @@ fn stepped(origin: Option<Provenance>, step: Step) -> Option<Provenance> {
     (origin.steps.len() <= MAX_STEPS).then_some(origin)
 }
 
-impl<'a> VisitJs<'a> for Origins<'_> {
-    fn visit_variable_declarator(&mut self, declarator: &VariableDeclarator<'a>) {
-        walk_js::walk_variable_declarator(self, declarator);
-        let Some(value) = &declarator.init else { return };
+impl<'a> Visitor<'a> for Origins<'_> {
+    fn enter_variable_declarator(&mut self, declarator: &VariableDeclarator<'a>) -> bool {
+        walk::walk_variable_declarator(self, declarator);
+        let Some(value) = &declarator.init else { return false };
         if !self.bind_all(&declarator.id, value, declarator.span.end) {
             let origin = self.of(value, u32::MAX);
             self.bind(&declarator.id, origin, declarator.span.end);
         }
+        false
     }
 
-    fn visit_assignment_expression(&mut self, assignment: &AssignmentExpression<'a>) {
-        walk_js::walk_assignment_expression(self, assignment);
+    fn enter_assignment_expression(&mut self, assignment: &AssignmentExpression<'a>) -> bool {
+        walk::walk_assignment_expression(self, assignment);
         if let AssignmentTarget::AssignmentTargetIdentifier(name) = &assignment.left {
             let origin = self.of(&assignment.right, u32::MAX);
             self.note(&name.name, origin, assignment.span.end);
         }
+        false
     }
 
-    fn visit_for_of_statement(&mut self, each: &ForOfStatement<'a>) {
+    fn enter_for_of_statement(&mut self, each: &ForOfStatement<'a>) -> bool {
         if let ForStatementLeft::VariableDeclaration(declaration) = &each.left
             && let Some(declarator) = declaration.declarations.first()
         {
             let origin = stepped(self.of(&each.right, u32::MAX), Step::Element);
             self.bind(&declarator.id, origin, declarator.span.end);
         }
-        walk_js::walk_for_of_statement(self, each);
+        true
     }
 
-    fn visit_call_expression(&mut self, call: &CallExpression<'a>) {
+    fn enter_call_expression(&mut self, call: &CallExpression<'a>) -> bool {
         if let Some(member) = call.callee.as_member_expression()
             && member.static_property_name().is_some_and(|name| WITH_ELEMENTS.contains(&name))
             && let Some(parameters) = call.arguments.first().and_then(parameters)
@@ -294,16 +296,16 @@ impl<'a> VisitJs<'a> for Origins<'_> {
             self.bind(&first.pattern, origin, first.span.start);
             self.named.insert(first.span.start);
         }
-        walk_js::walk_call_expression(self, call);
+        true
     }
 
-    fn visit_formal_parameters(&mut self, parameters: &FormalParameters<'a>) {
+    fn enter_formal_parameters(&mut self, parameters: &FormalParameters<'a>) -> bool {
         for parameter in &parameters.items {
             if !self.named.contains(&parameter.span.start) {
                 self.bind(&parameter.pattern, None, parameter.span.start);
             }
         }
-        walk_js::walk_formal_parameters(self, parameters);
+        true
     }
 }
 

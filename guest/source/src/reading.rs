@@ -8,12 +8,12 @@ use std::collections::BTreeSet;
 use oxc::{
     allocator::Allocator,
     ast::ast::{BindingIdentifier, Expression, Program, ThrowStatement},
-    ast_visit::VisitJs,
     parser::Parser,
     span::{SourceType, Span},
 };
 
 use super::{Position, options, positions::with_source};
+use crate::visitor::{Visitor, walk};
 
 /// The longest expression that is quoted.
 const MAX_QUOTED: usize = 60;
@@ -26,16 +26,17 @@ pub fn declared_names() -> BTreeSet<String> {
 /// The line of the first declaration of a name.
 pub fn declared_at(name: &str) -> Option<u32> {
     struct First<'n>(&'n str, Option<Span>);
-    impl<'a> VisitJs<'a> for First<'_> {
-        fn visit_binding_identifier(&mut self, identifier: &BindingIdentifier<'a>) {
+    impl<'a> Visitor<'a> for First<'_> {
+        fn enter_binding_identifier(&mut self, identifier: &BindingIdentifier<'a>) -> bool {
             if identifier.name == self.0 {
                 self.1.get_or_insert(identifier.span);
             }
+            false
         }
     }
     with_program(|source, program| {
         let mut first = First(name, None);
-        first.visit_program(program);
+        walk::visit_program(&mut first, program);
         Some(Position::of_offset(source, first.1?.start as usize).line)
     })
 }
@@ -49,19 +50,20 @@ pub fn reads_whole_result() -> bool {
 /// Where the script throws something that is not an error, if it does so in one place.
 pub fn thrown_value() -> Option<Position> {
     struct Throws(Vec<Span>);
-    impl<'a> VisitJs<'a> for Throws {
-        fn visit_throw_statement(&mut self, throw: &ThrowStatement<'a>) {
+    impl<'a> Visitor<'a> for Throws {
+        fn enter_throw_statement(&mut self, throw: &ThrowStatement<'a>) -> bool {
             let is_value = |value: &Expression<'_>| {
                 value.is_literal() || matches!(value, Expression::TemplateLiteral(_) | Expression::ObjectExpression(_))
             };
             if is_value(throw.argument.get_inner_expression()) {
                 self.0.push(throw.span);
             }
+            false
         }
     }
     with_program(|source, program| {
         let mut throws = Throws(Vec::new());
-        throws.visit_program(program);
+        walk::visit_program(&mut throws, program);
         let [only] = throws.0.as_slice() else { return None };
         Some(Position::of_offset(source, only.start as usize))
     })
@@ -69,13 +71,14 @@ pub fn thrown_value() -> Option<Position> {
 
 fn names(program: &Program<'_>) -> BTreeSet<String> {
     struct Finder(BTreeSet<String>);
-    impl<'a> VisitJs<'a> for Finder {
-        fn visit_binding_identifier(&mut self, identifier: &BindingIdentifier<'a>) {
+    impl<'a> Visitor<'a> for Finder {
+        fn enter_binding_identifier(&mut self, identifier: &BindingIdentifier<'a>) -> bool {
             self.0.insert(identifier.name.to_string());
+            false
         }
     }
     let mut finder = Finder(BTreeSet::new());
-    finder.visit_program(program);
+    walk::visit_program(&mut finder, program);
     finder.0
 }
 

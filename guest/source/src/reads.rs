@@ -11,7 +11,6 @@ use oxc::{
         Argument, CallExpression, Expression, LogicalExpression, MemberExpression, NewExpression, Program,
         SimpleAssignmentTarget,
     },
-    ast_visit::{VisitJs, walk_js},
     parser::Parser,
     span::{GetSpan, SourceType, Span},
 };
@@ -21,6 +20,7 @@ use super::{
     provenance::{Origins, step_of},
     reading::{quoted, with_program},
 };
+use crate::visitor::{Visitor, walk};
 
 /// Reads that are looked at.
 const MAX_READS: usize = 200;
@@ -85,7 +85,7 @@ pub fn arguments_at(position: Option<Position>, servers: &BTreeSet<String>) -> V
     let reads = with_program(|source, program| {
         let at = position?.offset(source)?;
         let mut calls = Calls { at, found: None };
-        calls.visit_program(program);
+        walk::visit_program(&mut calls, program);
         let (_, span) = calls.found?;
         Some(members(source, program, servers, Some(span)))
     });
@@ -104,7 +104,7 @@ fn members(source: &str, program: &Program<'_>, servers: &BTreeSet<String>, with
     let taken = std::mem::take(&mut origins.taken).into_iter().filter(|_| within.is_none());
     let taken = taken.map(|taken| Read { text: taken.name, line: line(taken.span.start), provenance: taken.origin });
     let mut members = Members { source, origins, within, found: taken.collect() };
-    members.visit_program(program);
+    walk::visit_program(&mut members, program);
     members.found
 }
 
@@ -128,15 +128,15 @@ impl Calls {
     }
 }
 
-impl<'a> VisitJs<'a> for Calls {
-    fn visit_call_expression(&mut self, call: &CallExpression<'a>) {
+impl<'a> Visitor<'a> for Calls {
+    fn enter_call_expression(&mut self, call: &CallExpression<'a>) -> bool {
         self.see(call.callee.span(), call.callee.span(), &call.arguments);
-        walk_js::walk_call_expression(self, call);
+        true
     }
 
-    fn visit_new_expression(&mut self, call: &NewExpression<'a>) {
+    fn enter_new_expression(&mut self, call: &NewExpression<'a>) -> bool {
         self.see(call.span, call.callee.span(), &call.arguments);
-        walk_js::walk_new_expression(self, call);
+        true
     }
 }
 
@@ -147,9 +147,9 @@ struct Members<'r> {
     found: Vec<Read>,
 }
 
-impl<'a> VisitJs<'a> for Members<'_> {
-    fn visit_member_expression(&mut self, member: &MemberExpression<'a>) {
-        walk_js::walk_member_expression(self, member);
+impl<'a> Visitor<'a> for Members<'_> {
+    fn enter_member_expression(&mut self, member: &MemberExpression<'a>) -> bool {
+        walk::walk_member_expression(self, member);
         let span = member.span();
         let is_wanted = self.within.is_none_or(|within| within.start <= span.start && span.end <= within.end);
         if is_wanted
@@ -161,23 +161,26 @@ impl<'a> VisitJs<'a> for Members<'_> {
             let line = Position::of_offset(self.source, span.start as usize).line;
             self.found.push(Read { text, line, provenance });
         }
+        false
     }
 
-    fn visit_simple_assignment_target(&mut self, target: &SimpleAssignmentTarget<'a>) {
+    fn enter_simple_assignment_target(&mut self, target: &SimpleAssignmentTarget<'a>) -> bool {
         match target {
-            SimpleAssignmentTarget::StaticMemberExpression(member) => self.visit_expression(&member.object),
+            SimpleAssignmentTarget::StaticMemberExpression(member) => walk::visit_expression(self, &member.object),
             SimpleAssignmentTarget::ComputedMemberExpression(member) => {
-                self.visit_expression(&member.object);
-                self.visit_expression(&member.expression);
+                walk::visit_expression(self, &member.object);
+                walk::visit_expression(self, &member.expression);
             }
             _ => {}
         }
+        false
     }
 
-    fn visit_logical_expression(&mut self, logical: &LogicalExpression<'a>) {
+    fn enter_logical_expression(&mut self, logical: &LogicalExpression<'a>) -> bool {
         if !logical.left.get_inner_expression().is_member_expression() {
-            self.visit_expression(&logical.left);
+            walk::visit_expression(self, &logical.left);
         }
-        self.visit_expression(&logical.right);
+        walk::visit_expression(self, &logical.right);
+        false
     }
 }

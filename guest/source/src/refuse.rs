@@ -6,13 +6,13 @@ use oxc::{
         AccessorProperty, Declaration, Decorator, ExportFromDeclaration, ImportDeclaration, ImportDeclarationSpecifier,
         JSXElement, JSXFragment, Program, Statement, TSModuleBlock, TSModuleReference, VariableDeclarationKind,
     },
-    ast_visit::{VisitJs, walk_js},
     parser::Parser,
     semantic::Scoping,
     span::{SourceType, Span},
 };
 
 use super::{Position, SyntaxFault, options};
+use crate::visitor::{Visitor, walk};
 
 const USE_TOOLS: &str = "the tools are global objects, one per server: call `await server.tool({...})`, and see `tools.list()` \
                          for what there is";
@@ -64,9 +64,10 @@ fn no_export() -> String {
 /// Refuses decorators, which the translation would leave as they are.
 pub(super) fn decorators(source: &str, program: &Program<'_>) -> Result<(), SyntaxFault> {
     struct Finder(Option<Span>);
-    impl<'a> VisitJs<'a> for Finder {
-        fn visit_decorator(&mut self, decorator: &Decorator<'a>) {
+    impl<'a> Visitor<'a> for Finder {
+        fn enter_decorator(&mut self, decorator: &Decorator<'a>) -> bool {
             self.0.get_or_insert(decorator.span);
+            false
         }
     }
     // Most programs hold no at sign.
@@ -74,7 +75,7 @@ pub(super) fn decorators(source: &str, program: &Program<'_>) -> Result<(), Synt
         return Ok(());
     }
     let mut finder = Finder(None);
-    finder.visit_program(program);
+    walk::visit_program(&mut finder, program);
     finder.0.map_or(Ok(()), |span| {
         let hint = "call the decorator as a function: `const decorated = decorate(…)`";
         Err(fault(source, "decorators are not understood in here", span, hint))
@@ -84,16 +85,17 @@ pub(super) fn decorators(source: &str, program: &Program<'_>) -> Result<(), Synt
 /// Refuses accessor fields, which the engine does not know.
 pub(super) fn accessors(source: &str, program: &Program<'_>) -> Result<(), SyntaxFault> {
     struct Finder(Option<Span>);
-    impl<'a> VisitJs<'a> for Finder {
-        fn visit_accessor_property(&mut self, property: &AccessorProperty<'a>) {
+    impl<'a> Visitor<'a> for Finder {
+        fn enter_accessor_property(&mut self, property: &AccessorProperty<'a>) -> bool {
             self.0.get_or_insert(property.span);
+            false
         }
     }
     if !source.contains("accessor") {
         return Ok(());
     }
     let mut finder = Finder(None);
-    finder.visit_program(program);
+    walk::visit_program(&mut finder, program);
     finder.0.map_or(Ok(()), |span| {
         let hint = "write the private field and what reads and sets it: `#x = 1; get x() { return this.#x } set x(x) { this.#x = x }`";
         Err(fault(source, "`accessor` is not understood in here", span, hint))
@@ -107,8 +109,8 @@ pub(super) fn changing_exports(source: &str, program: &Program<'_>, scoping: &Sc
         scoping: &'s Scoping,
         found: Option<Span>,
     }
-    impl<'a> VisitJs<'a> for Finder<'_> {
-        fn visit_ts_module_block(&mut self, block: &TSModuleBlock<'a>) {
+    impl<'a> Visitor<'a> for Finder<'_> {
+        fn enter_ts_module_block(&mut self, block: &TSModuleBlock<'a>) -> bool {
             for statement in &block.body {
                 if let Statement::ExportDeclaration(export) = statement
                     && let Declaration::VariableDeclaration(variables) = &export.declaration
@@ -121,14 +123,14 @@ pub(super) fn changing_exports(source: &str, program: &Program<'_>, scoping: &Sc
                     self.found = self.found.or(changing.map(|name| name.span));
                 }
             }
-            walk_js::walk_ts_module_block(self, block);
+            true
         }
     }
     if !source.contains("namespace") && !source.contains("module") {
         return Ok(());
     }
     let mut finder = Finder { scoping, found: None };
-    finder.visit_program(program);
+    walk::visit_program(&mut finder, program);
     finder.found.map_or(Ok(()), |span| {
         let hint = "keep it in a variable that is not exported, and export a function that returns it; or export an object, and change its fields";
         Err(fault(source, "an exported variable of a namespace cannot change in here", span, hint))
@@ -138,13 +140,15 @@ pub(super) fn changing_exports(source: &str, program: &Program<'_>, scoping: &Sc
 /// What is wrong with a source that is no TypeScript because it holds JSX.
 pub(super) fn jsx(source: &str) -> Option<SyntaxFault> {
     struct Finder(Option<Span>);
-    impl<'a> VisitJs<'a> for Finder {
-        fn visit_jsx_element(&mut self, element: &JSXElement<'a>) {
+    impl<'a> Visitor<'a> for Finder {
+        fn enter_jsx_element(&mut self, element: &JSXElement<'a>) -> bool {
             self.0.get_or_insert(element.span);
+            false
         }
 
-        fn visit_jsx_fragment(&mut self, fragment: &JSXFragment<'a>) {
+        fn enter_jsx_fragment(&mut self, fragment: &JSXFragment<'a>) -> bool {
             self.0.get_or_insert(fragment.span);
+            false
         }
     }
     let allocator = Allocator::default();
@@ -153,7 +157,7 @@ pub(super) fn jsx(source: &str) -> Option<SyntaxFault> {
         return None;
     }
     let mut finder = Finder(None);
-    finder.visit_program(&parsed.program);
+    walk::visit_program(&mut finder, &parsed.program);
     let hint = "there is nothing to render in here: return data, or build the text with a template, `<p>${x}</p>`";
     finder.0.map(|span| fault(source, "JSX is not understood in here", span, hint))
 }

@@ -2,11 +2,11 @@
 
 use oxc::{
     ast::ast::{AssignmentTarget, ForStatementLeft, SimpleAssignmentTarget},
-    ast_visit::{VisitJs, walk_js},
     semantic::{ScopeFlags, SemanticBuilder},
 };
 
 use super::{Position, reading::with_program};
+use crate::visitor::{Visitor, walk};
 
 /// What to do about a name that is declared, but not where it was used at `position`.
 pub fn out_of_scope(name: &str, position: Option<Position>) -> Option<String> {
@@ -40,27 +40,27 @@ pub fn is_assigned(name: &str) -> bool {
         name: &'n str,
         found: bool,
     }
-    impl<'a> VisitJs<'a> for Targets<'_> {
-        fn visit_simple_assignment_target(&mut self, target: &SimpleAssignmentTarget<'a>) {
+    impl<'a> Visitor<'a> for Targets<'_> {
+        fn enter_simple_assignment_target(&mut self, target: &SimpleAssignmentTarget<'a>) -> bool {
             self.found |= target.get_identifier_name() == Some(self.name);
-            walk_js::walk_simple_assignment_target(self, target);
+            true
         }
 
-        fn visit_for_statement_left(&mut self, left: &ForStatementLeft<'a>) {
+        fn enter_for_statement_left(&mut self, left: &ForStatementLeft<'a>) -> bool {
             self.found |=
                 matches!(left, ForStatementLeft::AssignmentTargetIdentifier(target) if target.name == self.name);
-            walk_js::walk_for_statement_left(self, left);
+            true
         }
 
-        fn visit_assignment_target(&mut self, target: &AssignmentTarget<'a>) {
+        fn enter_assignment_target(&mut self, target: &AssignmentTarget<'a>) -> bool {
             self.found |=
                 matches!(target, AssignmentTarget::AssignmentTargetIdentifier(target) if target.name == self.name);
-            walk_js::walk_assignment_target(self, target);
+            true
         }
     }
     with_program(|_, program| {
         let mut targets = Targets { name, found: false };
-        targets.visit_program(program);
+        walk::visit_program(&mut targets, program);
         Some(targets.found)
     })
     .unwrap_or_default()

@@ -9,7 +9,6 @@ use oxc::{
         Argument, BindingPattern, CallExpression, Expression, ForInStatement, ForStatementLeft, MemberExpression,
         VariableDeclarator,
     },
-    ast_visit::{VisitJs, walk_js},
     span::GetSpan,
 };
 
@@ -17,6 +16,7 @@ use super::{
     Position,
     reading::{quoted, with_program},
 };
+use crate::visitor::{Visitor, walk};
 
 /// What texts have that is read of a name in earnest.
 const OF_TEXTS: [&str; 24] = [
@@ -68,38 +68,38 @@ impl ForIn {
 /// The loops over names whose variable is taken for an element.
 pub fn for_in_slips() -> Vec<ForIn> {
     struct Loops<'s>(&'s str, Vec<ForIn>);
-    impl<'a> VisitJs<'a> for Loops<'_> {
-        fn visit_for_in_statement(&mut self, each: &ForInStatement<'a>) {
+    impl<'a> Visitor<'a> for Loops<'_> {
+        fn enter_for_in_statement(&mut self, each: &ForInStatement<'a>) -> bool {
             if let ForStatementLeft::VariableDeclaration(declaration) = &each.left
                 && let Some(declarator) = declaration.declarations.first()
                 && let BindingPattern::BindingIdentifier(name) = &declarator.id
             {
                 let mut read = Read { name: &name.name, found: None };
-                read.visit_statement(&each.body);
+                walk::visit_statement(&mut read, &each.body);
                 if let (Some(read), Some(list)) = (read.found, quoted(self.0, each.right.span())) {
                     let line = Position::of_offset(self.0, each.span.start as usize).line;
                     self.1.push(ForIn { name: name.name.to_string(), line, list, read });
                 }
             }
-            walk_js::walk_for_in_statement(self, each);
+            true
         }
     }
     struct Read<'n> {
         name: &'n str,
         found: Option<String>,
     }
-    impl<'a> VisitJs<'a> for Read<'_> {
-        fn visit_member_expression(&mut self, member: &MemberExpression<'a>) {
+    impl<'a> Visitor<'a> for Read<'_> {
+        fn enter_member_expression(&mut self, member: &MemberExpression<'a>) -> bool {
             let is_of_it = matches!(member.object(), Expression::Identifier(object) if object.name == self.name);
             if let Some(read) = member.static_property_name().filter(|read| is_of_it && !OF_TEXTS.contains(read)) {
                 self.found.get_or_insert_with(|| read.to_owned());
             }
-            walk_js::walk_member_expression(self, member);
+            true
         }
     }
     let loops = with_program(|source, program| {
         let mut loops = Loops(source, Vec::new());
-        loops.visit_program(program);
+        walk::visit_program(&mut loops, program);
         Some(loops.1)
     });
     loops.unwrap_or_default()
@@ -108,8 +108,8 @@ pub fn for_in_slips() -> Vec<ForIn> {
 /// What to write in the place of the first `forEach` whose function is async, if there is one.
 pub fn async_for_each() -> Option<String> {
     struct Calls<'s>(&'s str, Option<String>);
-    impl<'a> VisitJs<'a> for Calls<'_> {
-        fn visit_call_expression(&mut self, call: &CallExpression<'a>) {
+    impl<'a> Visitor<'a> for Calls<'_> {
+        fn enter_call_expression(&mut self, call: &CallExpression<'a>) -> bool {
             let is_async = match call.arguments.first() {
                 Some(Argument::ArrowFunctionExpression(function)) => function.r#async,
                 Some(Argument::FunctionExpression(function)) => function.r#async,
@@ -127,12 +127,12 @@ pub fn async_for_each() -> Option<String> {
                      await Promise.all({list}.map(async (x) => …))"
                 ));
             }
-            walk_js::walk_call_expression(self, call);
+            true
         }
     }
     with_program(|source, program| {
         let mut calls = Calls(source, None);
-        calls.visit_program(program);
+        walk::visit_program(&mut calls, program);
         calls.1
     })
 }
@@ -146,8 +146,8 @@ pub fn nothing_in(name: &str, position: Option<Position>) -> Option<String> {
         at: u32,
         found: Option<String>,
     }
-    impl<'a> VisitJs<'a> for Sources<'_> {
-        fn visit_variable_declarator(&mut self, declarator: &VariableDeclarator<'a>) {
+    impl<'a> Visitor<'a> for Sources<'_> {
+        fn enter_variable_declarator(&mut self, declarator: &VariableDeclarator<'a>) -> bool {
             let is_it = matches!(&declarator.id, BindingPattern::BindingIdentifier(name) if name.name == self.name);
             if is_it
                 && declarator.span.start <= self.at
@@ -168,10 +168,10 @@ pub fn nothing_in(name: &str, position: Option<Position>) -> Option<String> {
                     format!("{callee}(…) (line {line}) {found}: check {} before it is used", self.name)
                 });
             }
-            walk_js::walk_variable_declarator(self, declarator);
+            true
         }
 
-        fn visit_call_expression(&mut self, call: &CallExpression<'a>) {
+        fn enter_call_expression(&mut self, call: &CallExpression<'a>) -> bool {
             let is_around = call.span.start <= self.at && self.at < call.span.end;
             let is_reduce = call
                 .callee
@@ -193,13 +193,13 @@ pub fn nothing_in(name: &str, position: Option<Position>) -> Option<String> {
                      reduce(({name}, x) => {{ …; return {name}; }}, {{}}), with a value to begin with"
                 ));
             }
-            walk_js::walk_call_expression(self, call);
+            true
         }
     }
     with_program(|source, program| {
         let at = position?.offset(source)?;
         let mut sources = Sources { source, name, at, found: None };
-        sources.visit_program(program);
+        walk::visit_program(&mut sources, program);
         sources.found
     })
 }

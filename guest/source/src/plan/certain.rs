@@ -12,7 +12,6 @@ use oxc::{
         Argument, ArrayExpressionElement, ArrowFunctionExpression, AssignmentOperator, CallExpression, Expression,
         Function, ObjectPropertyKind, Program, ReturnStatement, Statement, ThrowStatement,
     },
-    ast_visit::VisitJs,
     semantic::{ScopeFlags, SymbolId},
 };
 
@@ -20,6 +19,7 @@ use super::{
     Position,
     names::{Body, Meaning, Names},
 };
+use crate::visitor::{Visitor, walk};
 
 /// Names that are told of one script.
 const MAX_STRANGERS: usize = 10;
@@ -149,7 +149,7 @@ impl<'a> Walk<'_, 'a, '_> {
     /// where nothing catches it.
     fn leaves(&self, statement: &Statement<'a>) -> bool {
         let mut ways = Ways::default();
-        ways.visit_statement(statement);
+        walk::visit_statement(&mut ways, statement);
         ways.returns || (ways.throws && self.is_caught)
     }
 
@@ -372,20 +372,30 @@ struct Ways {
     throws: bool,
 }
 
-impl<'a> VisitJs<'a> for Ways {
-    fn visit_return_statement(&mut self, _: &ReturnStatement<'a>) {
+impl<'a> Visitor<'a> for Ways {
+    fn enter_return_statement(&mut self, _: &ReturnStatement<'a>) -> bool {
         self.returns = true;
+        false
     }
-    fn visit_throw_statement(&mut self, _: &ThrowStatement<'a>) {
+    fn enter_throw_statement(&mut self, _: &ThrowStatement<'a>) -> bool {
         self.throws = true;
+        false
     }
-    fn visit_function(&mut self, _: &Function<'a>, _: ScopeFlags) {}
-    fn visit_arrow_function_expression(&mut self, _: &ArrowFunctionExpression<'a>) {}
-    fn visit_expression(&mut self, _: &Expression<'a>) {}
+    fn enter_function(&mut self, _: &Function<'a>, _: ScopeFlags) -> bool {
+        false
+    }
+
+    fn enter_arrow_function_expression(&mut self, _: &ArrowFunctionExpression<'a>) -> bool {
+        false
+    }
+
+    fn enter_expression(&mut self, _: &Expression<'a>) -> bool {
+        false
+    }
 }
 
 fn returns(statements: &[Statement<'_>]) -> bool {
     let mut ways = Ways::default();
-    statements.iter().for_each(|statement| ways.visit_statement(statement));
+    statements.iter().for_each(|statement| walk::visit_statement(&mut ways, statement));
     ways.returns
 }

@@ -259,6 +259,7 @@ impl<'a> Collect<'a, '_> {
     }
 }
 
+// Not a `Visitor`: it keeps nodes, and only here they live as long as the program.
 impl<'a> VisitJs<'a> for Collect<'a, '_> {
     fn enter_node(&mut self, kind: AstKind<'a>) {
         match kind {

@@ -8,7 +8,6 @@ use oxc::{
         DoWhileStatement, Expression, ForInStatement, ForOfStatement, ForStatement, Function, IdentifierReference,
         Program, StaticMemberExpression, TryStatement, UnaryExpression, VariableDeclarator, WhileStatement,
     },
-    ast_visit::{VisitJs, walk_js},
     semantic::{ScopeFlags, SymbolId},
     span::{GetSpan as _, Span},
     syntax::operator::{BinaryOperator, UnaryOperator},
@@ -19,6 +18,7 @@ use super::{
     certain::Certain,
     names::{Meaning, Names},
 };
+use crate::visitor::{Visitor, walk};
 
 /// Places that are looked at.
 const MAX_SITES: usize = 200;
@@ -56,7 +56,7 @@ pub(super) fn all<'a>(source: &str, program: &Program<'a>, names: &Names<'a, '_>
         found: Vec::new(),
         sites: Sites::default(),
     };
-    places.visit_program(program);
+    walk::visit_program(&mut places, program);
     let repeated = places.repeated();
     let Places { has_tests, found, sites: Sites { more, has_others, .. }, .. } = places;
     let site = |Found { mut site, function, is_handed_on }: Found| {
@@ -152,7 +152,7 @@ impl<'a> Places<'_, 'a, '_> {
 
     fn arguments_of(&mut self, call: &CallExpression<'a>) {
         for argument in &call.arguments {
-            self.visit_argument(argument);
+            walk::visit_argument(self, argument);
         }
     }
 
@@ -233,8 +233,8 @@ fn is_optional(callee: &Expression<'_>) -> bool {
     }
 }
 
-impl<'a> VisitJs<'a> for Places<'_, 'a, '_> {
-    fn visit_call_expression(&mut self, call: &CallExpression<'a>) {
+impl<'a> Visitor<'a> for Places<'_, 'a, '_> {
+    fn enter_call_expression(&mut self, call: &CallExpression<'a>) -> bool {
         match self.names.meaning(&call.callee) {
             Some(Meaning::Tool { server, tool }) => {
                 let is_guarded = call.optional || is_optional(&call.callee);
@@ -249,7 +249,7 @@ impl<'a> VisitJs<'a> for Places<'_, 'a, '_> {
             }
             Some(Meaning::Server(_) | Meaning::Tools) | None => {
                 let kind = self.kind_of(&call.callee, call.arguments.len());
-                self.guarded(kind.catches_object, |places| places.visit_expression(&call.callee));
+                self.guarded(kind.catches_object, |places| walk::visit_expression(places, &call.callee));
                 self.guarded(kind.catches_arguments, |places| {
                     if kind.repeats {
                         places.looped(|places| places.arguments_of(call));
@@ -259,11 +259,12 @@ impl<'a> VisitJs<'a> for Places<'_, 'a, '_> {
                 });
             }
         }
+        false
     }
 
-    fn visit_static_member_expression(&mut self, member: &StaticMemberExpression<'a>) {
+    fn enter_static_member_expression(&mut self, member: &StaticMemberExpression<'a>) -> bool {
         let Some(meaning) = self.names.meaning(&member.object) else {
-            return walk_js::walk_static_member_expression(self, member);
+            return true;
         };
         let name = member.property.name.as_str();
         match meaning {
@@ -274,25 +275,27 @@ impl<'a> VisitJs<'a> for Places<'_, 'a, '_> {
             Meaning::Tools if name == "call" || name == "raw" => self.sites.has_others = true,
             Meaning::Server(_) | Meaning::Tools | Meaning::Tool { .. } | Meaning::ByPath => {}
         }
+        false
     }
 
-    fn visit_computed_member_expression(&mut self, member: &ComputedMemberExpression<'a>) {
+    fn enter_computed_member_expression(&mut self, member: &ComputedMemberExpression<'a>) -> bool {
         match self.names.meaning(&member.object) {
-            None => walk_js::walk_computed_member_expression(self, member),
+            None => return true,
             Some(Meaning::Server(server)) => match member.expression.get_inner_expression() {
                 Expression::StringLiteral(name) => {
                     self.put(None, (server, name.value.as_str(), false), member.expression.span(), &[]);
                 }
                 chosen => {
                     self.sites.has_others = true;
-                    self.visit_expression(chosen);
+                    walk::visit_expression(self, chosen);
                 }
             },
-            Some(_) => self.visit_expression(&member.expression),
+            Some(_) => walk::visit_expression(self, &member.expression),
         }
+        false
     }
 
-    fn visit_identifier_reference(&mut self, name: &IdentifierReference<'a>) {
+    fn enter_identifier_reference(&mut self, name: &IdentifierReference<'a>) -> bool {
         match self.names.meaning_of_name(name) {
             Some(Meaning::Tool { server, tool }) => self.put(None, (server, tool, false), name.span, &[]),
             Some(Meaning::Server(_) | Meaning::ByPath | Meaning::Tools) => self.sites.has_others = true,
@@ -302,82 +305,93 @@ impl<'a> VisitJs<'a> for Places<'_, 'a, '_> {
                 }
             }
         }
+        false
     }
 
-    fn visit_variable_declarator(&mut self, declarator: &VariableDeclarator<'a>) {
+    fn enter_variable_declarator(&mut self, declarator: &VariableDeclarator<'a>) -> bool {
         // What is given a name is found where the name is used.
         if self.names.given(declarator).is_none() {
-            walk_js::walk_variable_declarator(self, declarator);
+            walk::walk_variable_declarator(self, declarator);
         }
+        false
     }
 
-    fn visit_binary_expression(&mut self, binary: &BinaryExpression<'a>) {
+    fn enter_binary_expression(&mut self, binary: &BinaryExpression<'a>) -> bool {
         if binary.operator == BinaryOperator::In && self.names.meaning(&binary.right).is_some() {
             self.has_tests = true;
-            return self.visit_expression(&binary.left);
+            walk::visit_expression(self, &binary.left);
+            return false;
         }
-        walk_js::walk_binary_expression(self, binary);
+        true
     }
 
-    fn visit_unary_expression(&mut self, unary: &UnaryExpression<'a>) {
+    fn enter_unary_expression(&mut self, unary: &UnaryExpression<'a>) -> bool {
         if unary.operator == UnaryOperator::Typeof && self.names.meaning(&unary.argument).is_some() {
             self.has_tests = true;
-            return;
+            return false;
         }
-        walk_js::walk_unary_expression(self, unary);
+        true
     }
 
-    fn visit_try_statement(&mut self, attempt: &TryStatement<'a>) {
-        self.guarded(attempt.handler.is_some(), |places| places.visit_block_statement(&attempt.block));
+    fn enter_try_statement(&mut self, attempt: &TryStatement<'a>) -> bool {
+        self.guarded(attempt.handler.is_some(), |places| walk::visit_block_statement(places, &attempt.block));
         if let Some(handler) = &attempt.handler {
-            self.visit_catch_clause(handler);
+            walk::visit_catch_clause(self, handler);
         }
         if let Some(last) = &attempt.finalizer {
-            self.visit_block_statement(last);
+            walk::visit_block_statement(self, last);
         }
+        false
     }
 
-    fn visit_for_statement(&mut self, repeated: &ForStatement<'a>) {
+    fn enter_for_statement(&mut self, repeated: &ForStatement<'a>) -> bool {
         if let Some(first) = &repeated.init {
-            self.visit_for_statement_init(first);
+            walk::visit_for_statement_init(self, first);
         }
         self.looped(|places| {
             for expression in repeated.test.iter().chain(&repeated.update) {
-                places.visit_expression(expression);
+                walk::visit_expression(places, expression);
             }
-            places.visit_statement(&repeated.body);
+            walk::visit_statement(places, &repeated.body);
         });
+        false
     }
 
-    fn visit_for_of_statement(&mut self, each: &ForOfStatement<'a>) {
-        self.visit_expression(&each.right);
+    fn enter_for_of_statement(&mut self, each: &ForOfStatement<'a>) -> bool {
+        walk::visit_expression(self, &each.right);
         self.looped(|places| {
-            places.visit_for_statement_left(&each.left);
-            places.visit_statement(&each.body);
+            walk::visit_for_statement_left(places, &each.left);
+            walk::visit_statement(places, &each.body);
         });
+        false
     }
 
-    fn visit_for_in_statement(&mut self, each: &ForInStatement<'a>) {
-        self.visit_expression(&each.right);
+    fn enter_for_in_statement(&mut self, each: &ForInStatement<'a>) -> bool {
+        walk::visit_expression(self, &each.right);
         self.looped(|places| {
-            places.visit_for_statement_left(&each.left);
-            places.visit_statement(&each.body);
+            walk::visit_for_statement_left(places, &each.left);
+            walk::visit_statement(places, &each.body);
         });
+        false
     }
 
-    fn visit_while_statement(&mut self, repeated: &WhileStatement<'a>) {
-        self.looped(|places| walk_js::walk_while_statement(places, repeated));
+    fn enter_while_statement(&mut self, repeated: &WhileStatement<'a>) -> bool {
+        self.looped(|places| walk::walk_while_statement(places, repeated));
+        false
     }
 
-    fn visit_do_while_statement(&mut self, repeated: &DoWhileStatement<'a>) {
-        self.looped(|places| walk_js::walk_do_while_statement(places, repeated));
+    fn enter_do_while_statement(&mut self, repeated: &DoWhileStatement<'a>) -> bool {
+        self.looped(|places| walk::walk_do_while_statement(places, repeated));
+        false
     }
 
-    fn visit_function(&mut self, function: &Function<'a>, flags: ScopeFlags) {
-        self.within(function.span.start, |places| walk_js::walk_function(places, function, flags));
+    fn enter_function(&mut self, function: &Function<'a>, flags: ScopeFlags) -> bool {
+        self.within(function.span.start, |places| walk::walk_function(places, function, flags));
+        false
     }
 
-    fn visit_arrow_function_expression(&mut self, function: &ArrowFunctionExpression<'a>) {
-        self.within(function.span.start, |places| walk_js::walk_arrow_function_expression(places, function));
+    fn enter_arrow_function_expression(&mut self, function: &ArrowFunctionExpression<'a>) -> bool {
+        self.within(function.span.start, |places| walk::walk_arrow_function_expression(places, function));
+        false
     }
 }

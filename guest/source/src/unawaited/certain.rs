@@ -13,7 +13,6 @@ use oxc::{
         IfStatement, LogicalExpression, MemberExpression, MethodDefinition, ObjectProperty, Program,
         SimpleAssignmentTarget, UnaryExpression, VariableDeclarator, WhileStatement,
     },
-    ast_visit::{VisitJs, walk_js},
     semantic::{ScopeFlags, Scoping, SymbolId},
     span::{GetSpan, Span},
     syntax::operator::{BinaryOperator, LogicalOperator, UnaryOperator},
@@ -23,6 +22,7 @@ use super::{
     super::{Globals, SyntaxFault},
     Position, TOOLS, quoted,
 };
+use crate::visitor::{Visitor, walk};
 
 /// Members that promises have, as all objects do.
 const OF_PROMISES: [&str; 10] = [
@@ -52,9 +52,9 @@ pub(crate) fn refuse(
     globals: &Globals<'_>,
 ) -> Result<(), SyntaxFault> {
     let mut known = Known::new(source, scoping, globals);
-    known.visit_program(program);
+    walk::visit_program(&mut known, program);
     let mut uses = Uses { known: &known, found: None };
-    uses.visit_program(program);
+    walk::visit_program(&mut uses, program);
     let Some((span, message, hint)) = uses.found else { return Ok(()) };
     Err(SyntaxFault {
         message,
@@ -188,8 +188,8 @@ impl<'k> Known<'k> {
     }
 }
 
-impl<'a> VisitJs<'a> for Known<'_> {
-    fn visit_function(&mut self, function: &Function<'a>, flags: ScopeFlags) {
+impl<'a> Visitor<'a> for Known<'_> {
+    fn enter_function(&mut self, function: &Function<'a>, _: ScopeFlags) -> bool {
         if let Some(symbol) = function.id.as_ref().and_then(|name| name.symbol_id.get())
             && function.r#async
             && !function.generator
@@ -197,10 +197,10 @@ impl<'a> VisitJs<'a> for Known<'_> {
         {
             self.async_functions.insert(symbol);
         }
-        walk_js::walk_function(self, function, flags);
+        true
     }
 
-    fn visit_variable_declarator(&mut self, declarator: &VariableDeclarator<'a>) {
+    fn enter_variable_declarator(&mut self, declarator: &VariableDeclarator<'a>) -> bool {
         if let (BindingPattern::BindingIdentifier(name), Some(value)) = (&declarator.id, &declarator.init)
             && let Some(symbol) = name.symbol_id.get()
             && !self.scoping.symbol_is_mutated(symbol)
@@ -220,24 +220,24 @@ impl<'a> VisitJs<'a> for Known<'_> {
                 _ => {}
             }
         }
-        walk_js::walk_variable_declarator(self, declarator);
+        true
     }
 
-    fn visit_simple_assignment_target(&mut self, target: &SimpleAssignmentTarget<'a>) {
+    fn enter_simple_assignment_target(&mut self, target: &SimpleAssignmentTarget<'a>) -> bool {
         if let Some(member) = target.as_member_expression() {
             self.extend(member.object());
         }
-        walk_js::walk_simple_assignment_target(self, target);
+        true
     }
 
-    fn visit_assignment_target(&mut self, target: &AssignmentTarget<'a>) {
+    fn enter_assignment_target(&mut self, target: &AssignmentTarget<'a>) -> bool {
         if let Some(member) = target.as_member_expression() {
             self.extend(member.object());
         }
-        walk_js::walk_assignment_target(self, target);
+        true
     }
 
-    fn visit_call_expression(&mut self, call: &CallExpression<'a>) {
+    fn enter_call_expression(&mut self, call: &CallExpression<'a>) -> bool {
         // What is handed to `Object.assign` and its kin may come to have members.
         if let Some(member) = call.callee.as_member_expression()
             && matches!(member.object(), Expression::Identifier(object) if object.name == "Object" || object.name == "Reflect")
@@ -245,17 +245,17 @@ impl<'a> VisitJs<'a> for Known<'_> {
         {
             self.extend(first);
         }
-        walk_js::walk_call_expression(self, call);
+        true
     }
 
-    fn visit_method_definition(&mut self, method: &MethodDefinition<'a>) {
+    fn enter_method_definition(&mut self, method: &MethodDefinition<'a>) -> bool {
         self.note_method(method.key.static_name());
-        walk_js::walk_method_definition(self, method);
+        true
     }
 
-    fn visit_object_property(&mut self, property: &ObjectProperty<'a>) {
+    fn enter_object_property(&mut self, property: &ObjectProperty<'a>) -> bool {
         self.note_method(property.key.static_name());
-        walk_js::walk_object_property(self, property);
+        true
     }
 }
 
@@ -354,65 +354,65 @@ impl Uses<'_, '_> {
     }
 }
 
-impl<'a> VisitJs<'a> for Uses<'_, '_> {
-    fn visit_expression(&mut self, expression: &Expression<'a>) {
+impl<'a> Visitor<'a> for Uses<'_, '_> {
+    fn enter_expression(&mut self, expression: &Expression<'a>) -> bool {
         if self.found.is_some() {
-            return;
+            return false;
         }
         // What is assigned to is no expression of its own.
         if let Some(member) = expression.as_member_expression() {
             self.member(member);
         }
-        walk_js::walk_expression(self, expression);
+        true
     }
 
-    fn visit_chain_element(&mut self, element: &ChainElement<'a>) {
+    fn enter_chain_element(&mut self, element: &ChainElement<'a>) -> bool {
         if let Some(member) = element.as_member_expression() {
             self.member(member);
         }
-        walk_js::walk_chain_element(self, element);
+        true
     }
 
-    fn visit_call_expression(&mut self, call: &CallExpression<'a>) {
+    fn enter_call_expression(&mut self, call: &CallExpression<'a>) -> bool {
         self.callback(call);
-        walk_js::walk_call_expression(self, call);
+        true
     }
 
-    fn visit_if_statement(&mut self, statement: &IfStatement<'a>) {
+    fn enter_if_statement(&mut self, statement: &IfStatement<'a>) -> bool {
         self.truth(&statement.test);
-        walk_js::walk_if_statement(self, statement);
+        true
     }
 
-    fn visit_while_statement(&mut self, statement: &WhileStatement<'a>) {
+    fn enter_while_statement(&mut self, statement: &WhileStatement<'a>) -> bool {
         self.truth(&statement.test);
-        walk_js::walk_while_statement(self, statement);
+        true
     }
 
-    fn visit_do_while_statement(&mut self, statement: &DoWhileStatement<'a>) {
+    fn enter_do_while_statement(&mut self, statement: &DoWhileStatement<'a>) -> bool {
         self.truth(&statement.test);
-        walk_js::walk_do_while_statement(self, statement);
+        true
     }
 
-    fn visit_for_statement(&mut self, statement: &ForStatement<'a>) {
+    fn enter_for_statement(&mut self, statement: &ForStatement<'a>) -> bool {
         if let Some(test) = &statement.test {
             self.truth(test);
         }
-        walk_js::walk_for_statement(self, statement);
+        true
     }
 
-    fn visit_conditional_expression(&mut self, conditional: &ConditionalExpression<'a>) {
+    fn enter_conditional_expression(&mut self, conditional: &ConditionalExpression<'a>) -> bool {
         self.truth(&conditional.test);
-        walk_js::walk_conditional_expression(self, conditional);
+        true
     }
 
-    fn visit_logical_expression(&mut self, logical: &LogicalExpression<'a>) {
+    fn enter_logical_expression(&mut self, logical: &LogicalExpression<'a>) -> bool {
         if logical.operator != LogicalOperator::Coalesce {
             self.truth(&logical.left);
         }
-        walk_js::walk_logical_expression(self, logical);
+        true
     }
 
-    fn visit_unary_expression(&mut self, unary: &UnaryExpression<'a>) {
+    fn enter_unary_expression(&mut self, unary: &UnaryExpression<'a>) -> bool {
         match unary.operator {
             UnaryOperator::LogicalNot => self.truth(&unary.argument),
             UnaryOperator::UnaryPlus | UnaryOperator::UnaryNegation => {
@@ -420,10 +420,10 @@ impl<'a> VisitJs<'a> for Uses<'_, '_> {
             }
             _ => {}
         }
-        walk_js::walk_unary_expression(self, unary);
+        true
     }
 
-    fn visit_binary_expression(&mut self, binary: &BinaryExpression<'a>) {
+    fn enter_binary_expression(&mut self, binary: &BinaryExpression<'a>) -> bool {
         match binary.operator {
             BinaryOperator::In | BinaryOperator::Instanceof => {}
             // Whether two names hold the same promise is a question of its own, as is whether one
@@ -440,7 +440,7 @@ impl<'a> VisitJs<'a> for Uses<'_, '_> {
                 self.operand(&binary.right, done);
             }
         }
-        walk_js::walk_binary_expression(self, binary);
+        true
     }
 }
 

@@ -5,22 +5,22 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use oxc::{
     ast::ast::{BinaryExpression, ConditionalExpression, Expression, IfStatement, UnaryExpression, WhileStatement},
-    ast_visit::{VisitJs, walk_js},
     span::GetSpan as _,
     syntax::operator::{BinaryOperator, UnaryOperator},
 };
 
 use super::{AsyncFunctions, Call, Position, Reading, tool_functions, with_program};
+use crate::visitor::{Visitor, walk};
 
 /// What to say of the first promise that the source uses so, if there is one. `servers` are the
 /// names of the globals whose methods are tools.
 pub fn warning(servers: &BTreeSet<String>) -> Option<String> {
     with_program(|source, program| {
         let mut reading = Reading { source, servers, async_functions: tool_functions(), promises: BTreeMap::new() };
-        AsyncFunctions(&mut reading.async_functions).visit_program(program);
-        reading.visit_program(program);
+        walk::visit_program(&mut AsyncFunctions(&mut reading.async_functions), program);
+        walk::visit_program(&mut reading, program);
         let mut comparisons = Comparisons { reading: &reading, found: None };
-        comparisons.visit_program(program);
+        walk::visit_program(&mut comparisons, program);
         let Found { call, place, done } = comparisons.found?;
         let line = Position::of_offset(source, place as usize).line;
         Some(format!("{} returns a promise, and line {line} {done}: {}", call.text, call.advice))
@@ -66,8 +66,8 @@ impl Comparisons<'_> {
     }
 }
 
-impl<'a> VisitJs<'a> for Comparisons<'_> {
-    fn visit_binary_expression(&mut self, binary: &BinaryExpression<'a>) {
+impl<'a> Visitor<'a> for Comparisons<'_> {
+    fn enter_binary_expression(&mut self, binary: &BinaryExpression<'a>) -> bool {
         let to_nothing = is_nothing(&binary.left) || is_nothing(&binary.right);
         match binary.operator {
             BinaryOperator::In | BinaryOperator::Instanceof => {}
@@ -79,31 +79,31 @@ impl<'a> VisitJs<'a> for Comparisons<'_> {
                 self.see(&binary.right, done);
             }
         }
-        walk_js::walk_binary_expression(self, binary);
+        true
     }
 
-    fn visit_unary_expression(&mut self, unary: &UnaryExpression<'a>) {
+    fn enter_unary_expression(&mut self, unary: &UnaryExpression<'a>) -> bool {
         match unary.operator {
             UnaryOperator::LogicalNot => self.see_truth(&unary.argument),
             UnaryOperator::UnaryPlus | UnaryOperator::UnaryNegation => self.see(&unary.argument, "calculates with it"),
             _ => {}
         }
-        walk_js::walk_unary_expression(self, unary);
+        true
     }
 
-    fn visit_if_statement(&mut self, statement: &IfStatement<'a>) {
+    fn enter_if_statement(&mut self, statement: &IfStatement<'a>) -> bool {
         self.see_truth(&statement.test);
-        walk_js::walk_if_statement(self, statement);
+        true
     }
 
-    fn visit_while_statement(&mut self, statement: &WhileStatement<'a>) {
+    fn enter_while_statement(&mut self, statement: &WhileStatement<'a>) -> bool {
         self.see_truth(&statement.test);
-        walk_js::walk_while_statement(self, statement);
+        true
     }
 
-    fn visit_conditional_expression(&mut self, conditional: &ConditionalExpression<'a>) {
+    fn enter_conditional_expression(&mut self, conditional: &ConditionalExpression<'a>) -> bool {
         self.see_truth(&conditional.test);
-        walk_js::walk_conditional_expression(self, conditional);
+        true
     }
 }
 

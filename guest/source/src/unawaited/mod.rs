@@ -14,7 +14,6 @@ use oxc::{
         Argument, ArrowFunctionExpression, AssignmentExpression, AssignmentTarget, BindingPattern, CallExpression,
         Expression, ForOfStatement, Function, IdentifierReference, SpreadElement, Statement, VariableDeclarator,
     },
-    ast_visit::{VisitJs, walk_js},
     semantic::ScopeFlags,
     span::{GetSpan, Span},
 };
@@ -24,6 +23,7 @@ use super::{
     reading::{quoted, with_program},
     tool_functions,
 };
+use crate::visitor::{Visitor, walk};
 
 pub(super) use certain::refuse;
 pub use compared::warning;
@@ -47,14 +47,14 @@ pub fn hint(position: Option<Position>, servers: &BTreeSet<String>) -> Option<St
     with_program(|source, program| {
         let offset = position.and_then(|position| position.offset(source));
         let mut reading = Reading { source, servers, async_functions: tool_functions(), promises: BTreeMap::new() };
-        AsyncFunctions(&mut reading.async_functions).visit_program(program);
-        reading.visit_program(program);
+        walk::visit_program(&mut AsyncFunctions(&mut reading.async_functions), program);
+        walk::visit_program(&mut reading, program);
         let mut place = Place { offset, found: None };
-        place.visit_program(program);
+        walk::visit_program(&mut place, program);
         let mut uses = Uses { reading: &reading, awaited: false, found: None };
         match place.found {
-            Some(span) => Within { span, uses: &mut uses }.visit_program(program),
-            None => uses.visit_program(program),
+            Some(span) => walk::visit_program(&mut Within { span, uses: &mut uses }, program),
+            None => walk::visit_program(&mut uses, program),
         }
         let call = uses.found?;
         let line = Position::of_offset(source, call.start as usize).line;
@@ -65,15 +65,15 @@ pub fn hint(position: Option<Position>, servers: &BTreeSet<String>) -> Option<St
 /// The names of functions that are async.
 struct AsyncFunctions<'names>(&'names mut BTreeSet<String>);
 
-impl<'a> VisitJs<'a> for AsyncFunctions<'_> {
-    fn visit_function(&mut self, function: &Function<'a>, flags: ScopeFlags) {
+impl<'a> Visitor<'a> for AsyncFunctions<'_> {
+    fn enter_function(&mut self, function: &Function<'a>, _: ScopeFlags) -> bool {
         if let Some(name) = function.id.as_ref().filter(|_| function.r#async && !function.generator) {
             self.0.insert(name.name.to_string());
         }
-        walk_js::walk_function(self, function, flags);
+        true
     }
 
-    fn visit_variable_declarator(&mut self, declarator: &VariableDeclarator<'a>) {
+    fn enter_variable_declarator(&mut self, declarator: &VariableDeclarator<'a>) -> bool {
         let is_async = match declarator.init.as_ref().map(Expression::get_inner_expression) {
             Some(Expression::ArrowFunctionExpression(function)) => function.r#async,
             Some(Expression::FunctionExpression(function)) => function.r#async && !function.generator,
@@ -82,7 +82,7 @@ impl<'a> VisitJs<'a> for AsyncFunctions<'_> {
         if let (true, BindingPattern::BindingIdentifier(name)) = (is_async, &declarator.id) {
             self.0.insert(name.name.to_string());
         }
-        walk_js::walk_variable_declarator(self, declarator);
+        true
     }
 }
 
@@ -155,24 +155,26 @@ impl Reading<'_> {
     }
 }
 
-impl<'a> VisitJs<'a> for Reading<'_> {
-    fn visit_variable_declarator(&mut self, declarator: &VariableDeclarator<'a>) {
-        walk_js::walk_variable_declarator(self, declarator);
+impl<'a> Visitor<'a> for Reading<'_> {
+    fn enter_variable_declarator(&mut self, declarator: &VariableDeclarator<'a>) -> bool {
+        walk::walk_variable_declarator(self, declarator);
         if let Some(call) = declarator.init.as_ref().and_then(|value| self.origin(value)) {
             self.note(&declarator.id, &call);
         }
+        false
     }
 
-    fn visit_assignment_expression(&mut self, assignment: &AssignmentExpression<'a>) {
-        walk_js::walk_assignment_expression(self, assignment);
+    fn enter_assignment_expression(&mut self, assignment: &AssignmentExpression<'a>) -> bool {
+        walk::walk_assignment_expression(self, assignment);
         if let (AssignmentTarget::AssignmentTargetIdentifier(name), Some(call)) =
             (&assignment.left, self.origin(&assignment.right))
         {
             self.promises.insert(name.name.to_string(), call);
         }
+        false
     }
 
-    fn visit_call_expression(&mut self, call: &CallExpression<'a>) {
+    fn enter_call_expression(&mut self, call: &CallExpression<'a>) -> bool {
         // What a callback gets of a list of promises are promises.
         if let Some(member) = call.callee.as_member_expression()
             && !member.static_property_name().is_some_and(is_of_promises)
@@ -183,7 +185,7 @@ impl<'a> VisitJs<'a> for Reading<'_> {
                 self.note(&parameter.pattern, &origin);
             }
         }
-        walk_js::walk_call_expression(self, call);
+        true
     }
 }
 
@@ -197,14 +199,14 @@ struct Place {
     found: Option<Span>,
 }
 
-impl<'a> VisitJs<'a> for Place {
-    fn visit_statement(&mut self, statement: &Statement<'a>) {
+impl<'a> Visitor<'a> for Place {
+    fn enter_statement(&mut self, statement: &Statement<'a>) -> bool {
         let span = statement.span();
         let holds = self.offset.is_some_and(|offset| span.start <= offset && offset < span.end);
         if holds && self.found.is_none_or(|found| span.size() <= found.size()) {
             self.found = Some(span);
         }
-        walk_js::walk_statement(self, statement);
+        true
     }
 }
 
@@ -214,13 +216,14 @@ struct Within<'u, 'r> {
     uses: &'u mut Uses<'r>,
 }
 
-impl<'a> VisitJs<'a> for Within<'_, '_> {
-    fn visit_statement(&mut self, statement: &Statement<'a>) {
+impl<'a> Visitor<'a> for Within<'_, '_> {
+    fn enter_statement(&mut self, statement: &Statement<'a>) -> bool {
         if statement.span() == self.span {
-            self.uses.visit_statement(statement);
+            walk::visit_statement(self.uses, statement);
         } else {
-            walk_js::walk_statement(self, statement);
+            walk::walk_statement(self, statement);
         }
+        false
     }
 }
 
@@ -239,45 +242,47 @@ impl Uses<'_> {
     }
 }
 
-impl<'a> VisitJs<'a> for Uses<'_> {
-    fn visit_await_expression(&mut self, awaited: &oxc::ast::ast::AwaitExpression<'a>) {
+impl<'a> Visitor<'a> for Uses<'_> {
+    fn enter_await_expression(&mut self, awaited: &oxc::ast::ast::AwaitExpression<'a>) -> bool {
         let outer = std::mem::replace(&mut self.awaited, true);
-        walk_js::walk_await_expression(self, awaited);
+        walk::walk_await_expression(self, awaited);
         self.awaited = outer;
+        false
     }
 
-    fn visit_identifier_reference(&mut self, name: &IdentifierReference<'a>) {
+    fn enter_identifier_reference(&mut self, name: &IdentifierReference<'a>) -> bool {
         if !self.awaited && self.found.is_none() {
             self.found = self.reading.promises.get(name.name.as_str()).cloned();
         }
+        false
     }
 
-    fn visit_expression(&mut self, expression: &Expression<'a>) {
+    fn enter_expression(&mut self, expression: &Expression<'a>) -> bool {
         // A promise that is awaited, passed on or kept is no mistake; one that is read is.
         if let Some(member) = expression.as_member_expression()
             && !member.static_property_name().is_some_and(is_of_promises)
         {
             self.see(member.object());
         }
-        walk_js::walk_expression(self, expression);
+        true
     }
 
-    fn visit_spread_element(&mut self, spread: &SpreadElement<'a>) {
+    fn enter_spread_element(&mut self, spread: &SpreadElement<'a>) -> bool {
         self.see(&spread.argument);
-        walk_js::walk_spread_element(self, spread);
+        true
     }
 
-    fn visit_variable_declarator(&mut self, declarator: &VariableDeclarator<'a>) {
+    fn enter_variable_declarator(&mut self, declarator: &VariableDeclarator<'a>) -> bool {
         if let (BindingPattern::ArrayPattern(_), Some(list)) = (&declarator.id, &declarator.init) {
             self.see(list);
         }
-        walk_js::walk_variable_declarator(self, declarator);
+        true
     }
 
-    fn visit_for_of_statement(&mut self, each: &ForOfStatement<'a>) {
+    fn enter_for_of_statement(&mut self, each: &ForOfStatement<'a>) -> bool {
         if !each.r#await {
             self.see(&each.right);
         }
-        walk_js::walk_for_of_statement(self, each);
+        true
     }
 }
