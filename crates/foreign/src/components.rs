@@ -13,19 +13,18 @@ use wasmtime::{
         types::{ComponentFunc, ComponentItem},
     },
 };
-use wasmtime_wasi_io::bindings::wasi::io::poll;
 
 use crate::{
     any_tool,
     calls::Returns,
     engine,
     imports::Imports,
-    polls::HasPolls,
     reading::from_file,
     refusal::Refusal,
     request::ComponentRun,
     run::RunState,
     server::{Server, Target, targets},
+    wasi, withheld,
 };
 
 /// Runs components that others built. Shared by all runs of a process.
@@ -114,10 +113,8 @@ impl Components {
         let failed = |error: wasmtime::Error| Refusal::Link(format!("{error:#}"));
         // One of its own for each component: none is cloned.
         let mut linker = Linker::new(&self.engine);
-        wasmtime_wasi::p2::add_to_linker_async(&mut linker).map_err(failed)?;
-        linker.allow_shadowing(true);
-        poll::add_to_linker::<RunState, HasPolls>(&mut linker, RunState::polls).map_err(failed)?;
-        linker.allow_shadowing(false);
+        wasi::add_to_linker(&mut linker).map_err(failed)?;
+        withheld::add_to_linker(&mut linker, &self.engine, &component.compiled).map_err(failed)?;
         let mut functions = Vec::new();
         for target in targets(&component.imports, servers)? {
             let ty = self.function_type(component, &target)?;

@@ -26,6 +26,7 @@ mod tool_error;
 mod turns;
 mod wasi;
 mod wasi_items;
+mod withheld;
 
 pub use components::{Component, Components, ComponentsError, Linked};
 pub use imports::{AnyToolInterface, Imports, MAX_COMPONENT_BYTES, RunExport, ToolFunction, ToolInterface};

@@ -1,9 +1,9 @@
 //! WASI for components: a context that grants nothing.
 //!
-//! There are no files, no sockets, no environment, no arguments and no input. What a standard
-//! library probes at its start is answered, with a refusal where it asks for something; nothing
-//! traps. The clocks begin with the run, its numbers come from the run's seed, and what is written
-//! to stdout and stderr are the run's logs.
+//! There is no environment, there are no arguments and no input; [`withheld`](crate::withheld) has
+//! files and sockets. What a standard library probes at its start is answered, with a refusal where
+//! it asks for something; nothing traps. The clocks begin with the run, its numbers come from the
+//! run's seed, and what is written to stdout and stderr are the run's logs.
 
 use std::{
     convert::Infallible,
@@ -16,10 +16,18 @@ use rand_chacha::{
     rand_core::{RngCore as _, SeedableRng as _},
 };
 use rand_core::TryRng;
-use wasmtime::component::ResourceTable;
-use wasmtime_wasi::{HostMonotonicClock, HostWallClock, WasiCtx, WasiCtxBuilder};
+use wasmtime::component::{HasData, Linker, ResourceTable};
+use wasmtime_wasi::{
+    HostMonotonicClock, HostWallClock, WasiCtx, WasiCtxBuilder, WasiView as _,
+    cli::{WasiCli, WasiCliView as _},
+    clocks::{WasiClocks, WasiClocksView as _},
+    p2::bindings::{cli, clocks, random, sockets},
+    random::WasiRandom,
+    sockets::{WasiSockets, WasiSocketsView as _},
+};
+use wasmtime_wasi_io::bindings::wasi::io::{error, poll, streams};
 
-use crate::{logs::Logs, tape::Tape};
+use crate::{logs::Logs, polls::HasPolls, run::RunState, tape::Tape};
 
 /// Handles of streams, pollables and errors that a component may have at once.
 const MAX_HANDLES: usize = 10_000;
@@ -27,6 +35,39 @@ const MAX_HANDLES: usize = 10_000;
 const MAX_RANDOM_BYTES: u64 = 1 << 20;
 /// Nanoseconds of a millisecond.
 const MILLISECOND: u64 = 1_000_000;
+
+/// Links what is answered by this context.
+pub(crate) fn add_to_linker(linker: &mut Linker<RunState>) -> wasmtime::Result<()> {
+    let l = linker;
+    error::add_to_linker::<_, Streams>(l, |run| run.ctx().table)?;
+    streams::add_to_linker::<_, Streams>(l, |run| run.ctx().table)?;
+    poll::add_to_linker::<_, HasPolls>(l, RunState::polls)?;
+    clocks::wall_clock::add_to_linker::<_, WasiClocks>(l, RunState::clocks)?;
+    clocks::monotonic_clock::add_to_linker::<_, WasiClocks>(l, RunState::clocks)?;
+    random::random::add_to_linker::<_, WasiRandom>(l, |run| run.ctx().ctx.random())?;
+    random::insecure::add_to_linker::<_, WasiRandom>(l, |run| run.ctx().ctx.random())?;
+    random::insecure_seed::add_to_linker::<_, WasiRandom>(l, |run| run.ctx().ctx.random())?;
+    cli::exit::add_to_linker::<_, WasiCli>(l, RunState::cli)?;
+    cli::environment::add_to_linker::<_, WasiCli>(l, RunState::cli)?;
+    cli::stdin::add_to_linker::<_, WasiCli>(l, RunState::cli)?;
+    cli::stdout::add_to_linker::<_, WasiCli>(l, RunState::cli)?;
+    cli::stderr::add_to_linker::<_, WasiCli>(l, RunState::cli)?;
+    cli::terminal_input::add_to_linker::<_, WasiCli>(l, RunState::cli)?;
+    cli::terminal_output::add_to_linker::<_, WasiCli>(l, RunState::cli)?;
+    cli::terminal_stdin::add_to_linker::<_, WasiCli>(l, RunState::cli)?;
+    cli::terminal_stdout::add_to_linker::<_, WasiCli>(l, RunState::cli)?;
+    cli::terminal_stderr::add_to_linker::<_, WasiCli>(l, RunState::cli)?;
+    sockets::network::add_to_linker::<_, WasiSockets>(l, &sockets::network::LinkOptions::default(), RunState::sockets)?;
+    sockets::instance_network::add_to_linker::<_, WasiSockets>(l, RunState::sockets)?;
+    sockets::ip_name_lookup::add_to_linker::<_, WasiSockets>(l, RunState::sockets)
+}
+
+/// The table that streams are in.
+struct Streams;
+
+impl HasData for Streams {
+    type Data<'a> = &'a mut ResourceTable;
+}
 
 /// A context that grants nothing.
 pub(crate) fn context(seed: [u8; 32], logs: &Logs, tape: &Tape) -> WasiCtx {
@@ -45,7 +86,7 @@ pub(crate) fn context(seed: [u8; 32], logs: &Logs, tape: &Tape) -> WasiCtx {
         .insecure_random(Numbers(ChaCha12Rng::from_seed(insecure)))
         .insecure_random_seed(u128::from_le_bytes(hashes))
         .max_random_size(MAX_RANDOM_BYTES)
-        // No socket is made: the system is not even asked.
+        // No name is looked up. (Nor would a socket be made, if one were linked.)
         .allow_tcp(false)
         .allow_udp(false)
         .allow_ip_name_lookup(false);

@@ -69,7 +69,8 @@ struct Tried<'a> {
 
 impl Tried<'_> {
     /// A component that calls it with nothing but zeros, and the one handle that there is. Its
-    /// value is `0` or `1`: the first byte of what came back.
+    /// value is `0` or `1`, the first byte of what came back, and the letter of its error: `A` for
+    /// the first of them, or where there is none.
     fn component(&self, resolve: &Resolve) -> Vec<u8> {
         let signature = resolve.wasm_signature(AbiVariant::GuestImport, self.function);
         let types = |types: &[WasmType]| types.iter().map(|ty| core(*ty)).collect::<Vec<_>>().join(" ");
@@ -106,8 +107,9 @@ impl Tried<'_> {
         // A list has its length after its place.
         let byte = if self.returns_list(resolve) { 2052 } else { 2048 };
         let body = format!(
-            "{call} (i32.store8 (i32.const 16) (i32.add (i32.const 48) (i32.load8_u (i32.const {byte})))) {}",
-            super::support::returns(0, "(i32.const 16)", "(i32.const 1)")
+            "{call} (i32.store8 (i32.const 16) (i32.add (i32.const 48) (i32.load8_u (i32.const {byte})))) \
+             (i32.store8 (i32.const 17) (i32.add (i32.const 65) (i32.load8_u offset=4 (i32.const {byte})))) {}",
+            super::support::returns(0, "(i32.const 16)", "(i32.const 2)")
         );
         encoded(resolve, &format!("{world} {RUN}"), &module(&parts, &body))
     }
@@ -116,8 +118,22 @@ impl Tried<'_> {
         matches!(self.function.result, Some(Type::Id(id)) if matches!(resolve.types[id].kind, TypeDefKind::List(_)))
     }
 
-    fn returns_result(&self, resolve: &Resolve) -> bool {
-        matches!(self.function.result, Some(Type::Id(id)) if matches!(resolve.types[id].kind, TypeDefKind::Result(_)))
+    /// The error that it is refused with, as its letter.
+    fn refusal(&self, resolve: &Resolve) -> Option<char> {
+        let aliased = |mut id| {
+            while let TypeDefKind::Type(Type::Id(next)) = resolve.types[id].kind {
+                id = next;
+            }
+            &resolve.types[id].kind
+        };
+        let Some(Type::Id(result)) = self.function.result else { return None };
+        let TypeDefKind::Result(result) = aliased(result) else { return None };
+        let Some(Type::Id(errors)) = result.err else { return None };
+        let TypeDefKind::Enum(errors) = aliased(errors) else { return None };
+        let name =
+            if self.function.name == "resolve-addresses" { "permanent-resolver-failure" } else { "access-denied" };
+        let at = errors.cases.iter().position(|error| error.name == name).expect("WASI has it");
+        Some(char::from(b'A' + u8::try_from(at).unwrap()))
     }
 
     /// The handles that it takes.
@@ -184,7 +200,7 @@ async fn each_function_of_files_and_sockets_grants_nothing_and_traps_nothing_but
         if tried.handles(&resolve).iter().all(|handle| *handle == NETWORK) {
             // It can be called, and what it would give is refused, or is nothing.
             let said = value(&outcome);
-            let expected = if tried.returns_result(&resolve) { "1" } else { "0" };
+            let expected = tried.refusal(&resolve).map_or("0A".to_owned(), |letter| format!("1{letter}"));
             assert_eq!(said, expected, "{name}");
             refused += 1;
         } else {
@@ -197,6 +213,26 @@ async fn each_function_of_files_and_sockets_grants_nothing_and_traps_nothing_but
     // preopens, the instance of the network, two sockets, a name.
     assert_eq!(refused, 5);
     assert!(without_handle > 60, "{without_handle}");
+}
+
+#[test]
+fn a_function_of_files_or_sockets_that_takes_something_else_is_refused_before_it_runs() {
+    for (package, interface, function, ty, params) in [
+        ("sockets", "tcp-create-socket", "create-tcp-socket", "func(x: list<u8>) -> u32", "i32 i32"),
+        ("sockets", "udp-create-socket", "create-udp-socket", "func() -> u32", ""),
+        ("filesystem", "preopens", "get-directories", "func(x: u32) -> u32", "i32"),
+        // What is a resource of WASI's.
+        ("filesystem", "types", "descriptor", "func(x: string) -> u32", "i32 i32"),
+    ] {
+        let wit = format!("package wasi:{package}@0.2.6; interface {interface} {{ {function}: {ty}; }}");
+        let import = format!("wasi:{package}/{interface}@0.2.6");
+        let core =
+            module(&format!(r#"(import "{import}" "{function}" (func (param {params}) (result i32)))"#), "unreachable");
+        let file = super::support::encoded("", &[&wit], &format!("import {import}; {RUN}"), &core);
+        let component = compiled(&file).unwrap_or_else(|error| panic!("{error}"));
+        let refusal = components().link(&component, &[]).map(|_| ()).expect_err(function).to_string();
+        assert!(refusal.contains(&format!("{function} has another form than in WASI")), "{refusal}");
+    }
 }
 
 /// Those of HTTP, which wasmtime-wasi has not: from the toolchain of an example.
