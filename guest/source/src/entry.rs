@@ -5,11 +5,12 @@ use oxc::{
         BindingIdentifier, BindingPattern, Declaration, ExportDefaultDeclarationKind, Expression, IdentifierReference,
         Program, Statement, VariableDeclaration,
     },
+    ast_visit::VisitJs as _,
     semantic::{Scoping, SymbolId},
     span::{GetSpan, Span},
 };
 
-use crate::visitor::{Visitor, walk};
+use crate::visitor::{Visiting, Visitor};
 
 /// What a program does with its functions.
 #[derive(Default)]
@@ -84,7 +85,7 @@ fn is_used(program: &Program<'_>, symbol: Option<SymbolId>, inside: [Span; 2], s
     }
     let Some(symbol) = symbol.filter(|symbol| !scoping.symbol_is_unused(*symbol)) else { return false };
     let mut uses = Uses { symbol, inside, scoping, found: false };
-    walk::visit_program(&mut uses, program);
+    Visiting(&mut uses).visit_program(program);
     uses.found
 }
 

@@ -11,12 +11,13 @@ use oxc::{
         BindingIdentifier, Declaration, IdentifierReference, Program, Statement, TSModuleBlock, TSNamespaceDeclaration,
         TSNamespaceDeclarationBody,
     },
+    ast_visit::{VisitJs as _, walk_js},
     semantic::Scoping,
     span::Span,
 };
 
 use super::{SyntaxFault, refuse::fault};
-use crate::visitor::{Visitor, walk};
+use crate::visitor::{Visiting, Visitor};
 
 /// Refuses a name that another part of its namespace exports.
 pub(super) fn parts(source: &str, program: &Program<'_>, scoping: &Scoping) -> Result<(), SyntaxFault> {
@@ -24,9 +25,9 @@ pub(super) fn parts(source: &str, program: &Program<'_>, scoping: &Scoping) -> R
         return Ok(());
     }
     let mut parts = Parts::default();
-    walk::visit_program(&mut parts, program);
+    Visiting(&mut parts).visit_program(program);
     let mut uses = Uses { parts: &parts.found, scoping, inside: Vec::new(), found: None };
-    walk::visit_program(&mut uses, program);
+    Visiting(&mut uses).visit_program(program);
     uses.found.map_or(Ok(()), |(name, namespace, span)| {
         let message = format!("'{name}' is exported by another part of the namespace {namespace}");
         Err(fault(source, &message, span, &format!("write {namespace}.{name}")))
@@ -48,7 +49,7 @@ impl<'a> Visitor<'a> for Parts {
             TSNamespaceDeclarationBody::TSNamespaceDeclaration(inner) => BTreeSet::from([inner.id.name.to_string()]),
         };
         self.found.entry(self.inside.join(".")).or_default().push((namespace.span, exported));
-        walk::walk_ts_namespace_declaration(self, namespace);
+        walk_js::walk_ts_namespace_declaration(&mut Visiting(self), namespace);
         self.inside.pop();
         false
     }
@@ -86,7 +87,7 @@ impl<'a> Visitor<'a> for Uses<'_> {
     fn enter_ts_namespace_declaration(&mut self, namespace: &TSNamespaceDeclaration<'a>) -> bool {
         let outer = self.inside.last().map(|(path, _)| format!("{path}.")).unwrap_or_default();
         self.inside.push((format!("{outer}{}", namespace.id.name), namespace.span));
-        walk::walk_ts_namespace_declaration(self, namespace);
+        walk_js::walk_ts_namespace_declaration(&mut Visiting(self), namespace);
         self.inside.pop();
         false
     }

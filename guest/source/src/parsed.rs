@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use oxc::{
     ast::ast::{Argument, BindingPattern, CallExpression, Expression, VariableDeclarator},
+    ast_visit::VisitJs as _,
     span::GetSpan,
 };
 
@@ -11,7 +12,7 @@ use super::{
     Position,
     reading::{quoted, with_program},
 };
-use crate::visitor::{Visitor, walk};
+use crate::visitor::{Visiting, Visitor};
 
 /// A hint for a SyntaxError at `position`, if that is a call of `JSON.parse`. `notation` is what
 /// the text is in place of JSON, where that is known; `servers` are the names of the globals whose
@@ -20,11 +21,11 @@ pub fn hint(position: Option<Position>, notation: Option<&str>, servers: &BTreeS
     with_program(|source, program| {
         let offset = position?.offset(source)?;
         let mut parsing = Parsing { source, servers, offset, found: None };
-        walk::visit_program(&mut parsing, program);
+        Visiting(&mut parsing).visit_program(program);
         let Parsed { text, name, mut call } = parsing.found?;
         if let Some(name) = name {
             let mut results = Results { source, servers, name, found: None };
-            walk::visit_program(&mut results, program);
+            Visiting(&mut results).visit_program(program);
             call = results.found;
         }
         let shown = text.as_deref().filter(|text| !text.contains("await")).unwrap_or("result");
@@ -48,7 +49,7 @@ pub fn hint(position: Option<Position>, notation: Option<&str>, servers: &BTreeS
 pub fn call_behind(name: &str, servers: &BTreeSet<String>) -> Option<String> {
     with_program(|source, program| {
         let mut results = Results { source, servers, name: name.to_owned(), found: None };
-        walk::visit_program(&mut results, program);
+        Visiting(&mut results).visit_program(program);
         results.found
     })
 }

@@ -13,6 +13,7 @@ use oxc::{
         Argument, AssignmentExpression, AssignmentTarget, BindingPattern, CallExpression, Expression, ForOfStatement,
         ForStatementLeft, FormalParameters, MemberExpression, Program, Statement, VariableDeclarator,
     },
+    ast_visit::{VisitJs as _, walk_js},
     parser::Parser,
     span::{GetSpan, SourceType, Span},
 };
@@ -21,7 +22,7 @@ use super::{
     Position,
     reading::{quoted, with_program},
 };
-use crate::visitor::{Visitor, walk};
+use crate::visitor::{Visiting, Visitor};
 
 /// Methods of arrays that give elements of theirs in an array.
 const OF_SAME_ELEMENTS: [&str; 7] = ["filter", "slice", "sort", "reverse", "toSorted", "toReversed", "concat"];
@@ -103,7 +104,7 @@ pub(super) struct Origins<'r> {
 impl<'r> Origins<'r> {
     pub(super) fn of_program(source: &'r str, program: &Program<'_>, servers: &'r BTreeSet<String>) -> Self {
         let mut origins = Self { source, servers, names: BTreeMap::new(), named: BTreeSet::new(), taken: Vec::new() };
-        walk::visit_program(&mut origins, program);
+        Visiting(&mut origins).visit_program(program);
         origins
     }
 
@@ -258,7 +259,7 @@ fn stepped(origin: Option<Provenance>, step: Step) -> Option<Provenance> {
 
 impl<'a> Visitor<'a> for Origins<'_> {
     fn enter_variable_declarator(&mut self, declarator: &VariableDeclarator<'a>) -> bool {
-        walk::walk_variable_declarator(self, declarator);
+        walk_js::walk_variable_declarator(&mut Visiting(self), declarator);
         let Some(value) = &declarator.init else { return false };
         if !self.bind_all(&declarator.id, value, declarator.span.end) {
             let origin = self.of(value, u32::MAX);
@@ -268,7 +269,7 @@ impl<'a> Visitor<'a> for Origins<'_> {
     }
 
     fn enter_assignment_expression(&mut self, assignment: &AssignmentExpression<'a>) -> bool {
-        walk::walk_assignment_expression(self, assignment);
+        walk_js::walk_assignment_expression(&mut Visiting(self), assignment);
         if let AssignmentTarget::AssignmentTargetIdentifier(name) = &assignment.left {
             let origin = self.of(&assignment.right, u32::MAX);
             self.note(&name.name, origin, assignment.span.end);

@@ -8,12 +8,13 @@ use std::collections::BTreeSet;
 use oxc::{
     allocator::Allocator,
     ast::ast::{BindingIdentifier, Expression, Program, ThrowStatement},
+    ast_visit::VisitJs as _,
     parser::Parser,
     span::{SourceType, Span},
 };
 
 use super::{Position, options, positions::with_source};
-use crate::visitor::{Visitor, walk};
+use crate::visitor::{Visiting, Visitor};
 
 /// The longest expression that is quoted.
 const MAX_QUOTED: usize = 60;
@@ -36,7 +37,7 @@ pub fn declared_at(name: &str) -> Option<u32> {
     }
     with_program(|source, program| {
         let mut first = First(name, None);
-        walk::visit_program(&mut first, program);
+        Visiting(&mut first).visit_program(program);
         Some(Position::of_offset(source, first.1?.start as usize).line)
     })
 }
@@ -63,7 +64,7 @@ pub fn thrown_value() -> Option<Position> {
     }
     with_program(|source, program| {
         let mut throws = Throws(Vec::new());
-        walk::visit_program(&mut throws, program);
+        Visiting(&mut throws).visit_program(program);
         let [only] = throws.0.as_slice() else { return None };
         Some(Position::of_offset(source, only.start as usize))
     })
@@ -78,7 +79,7 @@ fn names(program: &Program<'_>) -> BTreeSet<String> {
         }
     }
     let mut finder = Finder(BTreeSet::new());
-    walk::visit_program(&mut finder, program);
+    Visiting(&mut finder).visit_program(program);
     finder.0
 }
 

@@ -11,6 +11,7 @@ use oxc::{
         Argument, CallExpression, Expression, LogicalExpression, MemberExpression, NewExpression, Program,
         SimpleAssignmentTarget,
     },
+    ast_visit::{VisitJs as _, walk_js},
     parser::Parser,
     span::{GetSpan, SourceType, Span},
 };
@@ -20,7 +21,7 @@ use super::{
     provenance::{Origins, step_of},
     reading::{quoted, with_program},
 };
-use crate::visitor::{Visitor, walk};
+use crate::visitor::{Visiting, Visitor};
 
 /// Reads that are looked at.
 const MAX_READS: usize = 200;
@@ -85,7 +86,7 @@ pub fn arguments_at(position: Option<Position>, servers: &BTreeSet<String>) -> V
     let reads = with_program(|source, program| {
         let at = position?.offset(source)?;
         let mut calls = Calls { at, found: None };
-        walk::visit_program(&mut calls, program);
+        Visiting(&mut calls).visit_program(program);
         let (_, span) = calls.found?;
         Some(members(source, program, servers, Some(span)))
     });
@@ -104,7 +105,7 @@ fn members(source: &str, program: &Program<'_>, servers: &BTreeSet<String>, with
     let taken = std::mem::take(&mut origins.taken).into_iter().filter(|_| within.is_none());
     let taken = taken.map(|taken| Read { text: taken.name, line: line(taken.span.start), provenance: taken.origin });
     let mut members = Members { source, origins, within, found: taken.collect() };
-    walk::visit_program(&mut members, program);
+    Visiting(&mut members).visit_program(program);
     members.found
 }
 
@@ -149,7 +150,7 @@ struct Members<'r> {
 
 impl<'a> Visitor<'a> for Members<'_> {
     fn enter_member_expression(&mut self, member: &MemberExpression<'a>) -> bool {
-        walk::walk_member_expression(self, member);
+        walk_js::walk_member_expression(&mut Visiting(self), member);
         let span = member.span();
         let is_wanted = self.within.is_none_or(|within| within.start <= span.start && span.end <= within.end);
         if is_wanted
@@ -166,10 +167,10 @@ impl<'a> Visitor<'a> for Members<'_> {
 
     fn enter_simple_assignment_target(&mut self, target: &SimpleAssignmentTarget<'a>) -> bool {
         match target {
-            SimpleAssignmentTarget::StaticMemberExpression(member) => walk::visit_expression(self, &member.object),
+            SimpleAssignmentTarget::StaticMemberExpression(member) => Visiting(self).visit_expression(&member.object),
             SimpleAssignmentTarget::ComputedMemberExpression(member) => {
-                walk::visit_expression(self, &member.object);
-                walk::visit_expression(self, &member.expression);
+                Visiting(self).visit_expression(&member.object);
+                Visiting(self).visit_expression(&member.expression);
             }
             _ => {}
         }
@@ -178,9 +179,9 @@ impl<'a> Visitor<'a> for Members<'_> {
 
     fn enter_logical_expression(&mut self, logical: &LogicalExpression<'a>) -> bool {
         if !logical.left.get_inner_expression().is_member_expression() {
-            walk::visit_expression(self, &logical.left);
+            Visiting(self).visit_expression(&logical.left);
         }
-        walk::visit_expression(self, &logical.right);
+        Visiting(self).visit_expression(&logical.right);
         false
     }
 }

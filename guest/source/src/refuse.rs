@@ -6,13 +6,14 @@ use oxc::{
         AccessorProperty, Declaration, Decorator, ExportFromDeclaration, ImportDeclaration, ImportDeclarationSpecifier,
         JSXElement, JSXFragment, Program, Statement, TSModuleBlock, TSModuleReference, VariableDeclarationKind,
     },
+    ast_visit::VisitJs as _,
     parser::Parser,
     semantic::Scoping,
     span::{SourceType, Span},
 };
 
 use super::{Position, SyntaxFault, options};
-use crate::visitor::{Visitor, walk};
+use crate::visitor::{Visiting, Visitor};
 
 const USE_TOOLS: &str = "the tools are global objects, one per server: call `await server.tool({...})`, and see `tools.list()` \
                          for what there is";
@@ -75,7 +76,7 @@ pub(super) fn decorators(source: &str, program: &Program<'_>) -> Result<(), Synt
         return Ok(());
     }
     let mut finder = Finder(None);
-    walk::visit_program(&mut finder, program);
+    Visiting(&mut finder).visit_program(program);
     finder.0.map_or(Ok(()), |span| {
         let hint = "call the decorator as a function: `const decorated = decorate(…)`";
         Err(fault(source, "decorators are not understood in here", span, hint))
@@ -95,7 +96,7 @@ pub(super) fn accessors(source: &str, program: &Program<'_>) -> Result<(), Synta
         return Ok(());
     }
     let mut finder = Finder(None);
-    walk::visit_program(&mut finder, program);
+    Visiting(&mut finder).visit_program(program);
     finder.0.map_or(Ok(()), |span| {
         let hint = "write the private field and what reads and sets it: `#x = 1; get x() { return this.#x } set x(x) { this.#x = x }`";
         Err(fault(source, "`accessor` is not understood in here", span, hint))
@@ -130,7 +131,7 @@ pub(super) fn changing_exports(source: &str, program: &Program<'_>, scoping: &Sc
         return Ok(());
     }
     let mut finder = Finder { scoping, found: None };
-    walk::visit_program(&mut finder, program);
+    Visiting(&mut finder).visit_program(program);
     finder.found.map_or(Ok(()), |span| {
         let hint = "keep it in a variable that is not exported, and export a function that returns it; or export an object, and change its fields";
         Err(fault(source, "an exported variable of a namespace cannot change in here", span, hint))
@@ -157,7 +158,7 @@ pub(super) fn jsx(source: &str) -> Option<SyntaxFault> {
         return None;
     }
     let mut finder = Finder(None);
-    walk::visit_program(&mut finder, &parsed.program);
+    Visiting(&mut finder).visit_program(&parsed.program);
     let hint = "there is nothing to render in here: return data, or build the text with a template, `<p>${x}</p>`";
     finder.0.map(|span| fault(source, "JSX is not understood in here", span, hint))
 }

@@ -2,11 +2,12 @@
 
 use oxc::{
     ast::ast::{AssignmentTarget, ForStatementLeft, SimpleAssignmentTarget},
+    ast_visit::VisitJs as _,
     semantic::{ScopeFlags, SemanticBuilder},
 };
 
 use super::{Position, reading::with_program};
-use crate::visitor::{Visitor, walk};
+use crate::visitor::{Visiting, Visitor};
 
 /// What to do about a name that is declared, but not where it was used at `position`.
 pub fn out_of_scope(name: &str, position: Option<Position>) -> Option<String> {
@@ -60,7 +61,7 @@ pub fn is_assigned(name: &str) -> bool {
     }
     with_program(|_, program| {
         let mut targets = Targets { name, found: false };
-        walk::visit_program(&mut targets, program);
+        Visiting(&mut targets).visit_program(program);
         Some(targets.found)
     })
     .unwrap_or_default()

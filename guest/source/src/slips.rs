@@ -9,6 +9,7 @@ use oxc::{
         Argument, BindingPattern, CallExpression, Expression, ForInStatement, ForStatementLeft, MemberExpression,
         VariableDeclarator,
     },
+    ast_visit::VisitJs as _,
     span::GetSpan,
 };
 
@@ -16,7 +17,7 @@ use super::{
     Position,
     reading::{quoted, with_program},
 };
-use crate::visitor::{Visitor, walk};
+use crate::visitor::{Visiting, Visitor};
 
 /// What texts have that is read of a name in earnest.
 const OF_TEXTS: [&str; 24] = [
@@ -75,7 +76,7 @@ pub fn for_in_slips() -> Vec<ForIn> {
                 && let BindingPattern::BindingIdentifier(name) = &declarator.id
             {
                 let mut read = Read { name: &name.name, found: None };
-                walk::visit_statement(&mut read, &each.body);
+                Visiting(&mut read).visit_statement(&each.body);
                 if let (Some(read), Some(list)) = (read.found, quoted(self.0, each.right.span())) {
                     let line = Position::of_offset(self.0, each.span.start as usize).line;
                     self.1.push(ForIn { name: name.name.to_string(), line, list, read });
@@ -99,7 +100,7 @@ pub fn for_in_slips() -> Vec<ForIn> {
     }
     let loops = with_program(|source, program| {
         let mut loops = Loops(source, Vec::new());
-        walk::visit_program(&mut loops, program);
+        Visiting(&mut loops).visit_program(program);
         Some(loops.1)
     });
     loops.unwrap_or_default()
@@ -132,7 +133,7 @@ pub fn async_for_each() -> Option<String> {
     }
     with_program(|source, program| {
         let mut calls = Calls(source, None);
-        walk::visit_program(&mut calls, program);
+        Visiting(&mut calls).visit_program(program);
         calls.1
     })
 }
@@ -199,7 +200,7 @@ pub fn nothing_in(name: &str, position: Option<Position>) -> Option<String> {
     with_program(|source, program| {
         let at = position?.offset(source)?;
         let mut sources = Sources { source, name, at, found: None };
-        walk::visit_program(&mut sources, program);
+        Visiting(&mut sources).visit_program(program);
         sources.found
     })
 }

@@ -1,13 +1,16 @@
 //! Whether a source that JavaScript reads as well has types, which it reads as comparisons.
 
-use oxc::ast::ast::{CallExpression, NewExpression, Program, TaggedTemplateExpression};
+use oxc::{
+    ast::ast::{CallExpression, NewExpression, Program, TaggedTemplateExpression},
+    ast_visit::VisitJs as _,
+};
 
-use crate::visitor::{Visitor, walk};
+use crate::visitor::{Visiting, Visitor};
 
 /// Whether there are types in calls, as in `f<T>(x)`. No others are JavaScript.
 pub(super) fn are_in(program: &Program<'_>) -> bool {
     let mut types = Types { are_there: false };
-    walk::visit_program(&mut types, program);
+    Visiting(&mut types).visit_program(program);
     types.are_there
 }
 

@@ -18,44 +18,41 @@ use oxc::{
     semantic::ScopeFlags,
 };
 
-/// Makes of a list of nodes the trait, the functions that visit a node, and the one visitor of
-/// oxc's that all of it is compiled for.
+/// Makes of a list of nodes the trait, and of all its visitors the one of oxc's that the walk is
+/// compiled for.
 macro_rules! visitor {
-    ($($enter:ident, $visit:ident, $walk:ident, $node:ident $(, $more:ident: $type:ty)?;)*) => {
+    ($($enter:ident, $visit:ident, $walk:ident, $node:ident $(, $flags:ty)?;)*) => {
         /// What is done at the nodes of a program.
         pub(crate) trait Visitor<'a> {
             $(/// Looks at a node, and says whether what is inside of it is visited.
-            #[allow(unused_variables)]
-            fn $enter(&mut self, node: &$node<'a> $(, $more: $type)?) -> bool {
+            fn $enter(&mut self, _: &$node<'a> $(, _: $flags)?) -> bool {
                 true
             })*
         }
 
-        /// Visits a node, or what is inside of it.
-        #[allow(dead_code, reason = "not all of them are needed for each node")]
-        pub(crate) mod walk {
-            use super::*;
-
-            $(pub(crate) fn $visit<'a>(visitor: &mut dyn Visitor<'a>, node: &$node<'a> $(, $more: $type)?) {
-                Walk(visitor).$visit(node $(, $more)?);
-            }
-
-            pub(crate) fn $walk<'a>(visitor: &mut dyn Visitor<'a>, node: &$node<'a> $(, $more: $type)?) {
-                walk_js::$walk(&mut Walk(visitor), node $(, $more)?);
-            })*
+        impl<'a> VisitJs<'a> for Visiting<'_, 'a> {
+            $(visitor!(@visit $enter, $visit, $walk, $node $(, $flags)?);)*
         }
-
-        impl<'a> VisitJs<'a> for Walk<'_, 'a> {
-            $(fn $visit(&mut self, node: &$node<'a> $(, $more: $type)?) {
-                if self.0.$enter(node $(, $more)?) {
-                    walk_js::$walk(self, node $(, $more)?);
-                }
-            })*
+    };
+    (@visit $enter:ident, $visit:ident, $walk:ident, $node:ident) => {
+        fn $visit(&mut self, node: &$node<'a>) {
+            if self.0.$enter(node) {
+                walk_js::$walk(self, node);
+            }
+        }
+    };
+    (@visit $enter:ident, $visit:ident, $walk:ident, $node:ident, $flags:ty) => {
+        fn $visit(&mut self, node: &$node<'a>, flags: $flags) {
+            if self.0.$enter(node, flags) {
+                walk_js::$walk(self, node, flags);
+            }
         }
     };
 }
 
-struct Walk<'v, 'a>(&'v mut dyn Visitor<'a>);
+/// A visitor as oxc's: `Visiting(&mut visitor).visit_program(program)` visits a program with it,
+/// and `walk_js::walk_program(&mut Visiting(&mut visitor), program)` what is inside of one.
+pub(crate) struct Visiting<'v, 'a>(pub(crate) &'v mut dyn Visitor<'a>);
 
 visitor! {
     enter_accessor_property, visit_accessor_property, walk_accessor_property, AccessorProperty;
@@ -81,7 +78,7 @@ visitor! {
     enter_for_statement_init, visit_for_statement_init, walk_for_statement_init, ForStatementInit;
     enter_for_statement_left, visit_for_statement_left, walk_for_statement_left, ForStatementLeft;
     enter_formal_parameters, visit_formal_parameters, walk_formal_parameters, FormalParameters;
-    enter_function, visit_function, walk_function, Function, flags: ScopeFlags;
+    enter_function, visit_function, walk_function, Function, ScopeFlags;
     enter_identifier_reference, visit_identifier_reference, walk_identifier_reference, IdentifierReference;
     enter_if_statement, visit_if_statement, walk_if_statement, IfStatement;
     enter_jsx_element, visit_jsx_element, walk_jsx_element, JSXElement;

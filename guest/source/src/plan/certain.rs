@@ -12,6 +12,7 @@ use oxc::{
         Argument, ArrayExpressionElement, ArrowFunctionExpression, AssignmentOperator, CallExpression, Expression,
         Function, ObjectPropertyKind, Program, ReturnStatement, Statement, ThrowStatement,
     },
+    ast_visit::VisitJs as _,
     semantic::{ScopeFlags, SymbolId},
 };
 
@@ -19,7 +20,7 @@ use super::{
     Position,
     names::{Body, Meaning, Names},
 };
-use crate::visitor::{Visitor, walk};
+use crate::visitor::{Visiting, Visitor};
 
 /// Names that are told of one script.
 const MAX_STRANGERS: usize = 10;
@@ -149,7 +150,7 @@ impl<'a> Walk<'_, 'a, '_> {
     /// where nothing catches it.
     fn leaves(&self, statement: &Statement<'a>) -> bool {
         let mut ways = Ways::default();
-        walk::visit_statement(&mut ways, statement);
+        Visiting(&mut ways).visit_statement(statement);
         ways.returns || (ways.throws && self.is_caught)
     }
 
@@ -396,6 +397,6 @@ impl<'a> Visitor<'a> for Ways {
 
 fn returns(statements: &[Statement<'_>]) -> bool {
     let mut ways = Ways::default();
-    statements.iter().for_each(|statement| walk::visit_statement(&mut ways, statement));
+    statements.iter().for_each(|statement| Visiting(&mut ways).visit_statement(statement));
     ways.returns
 }

@@ -8,6 +8,7 @@ use oxc::{
         DoWhileStatement, Expression, ForInStatement, ForOfStatement, ForStatement, Function, IdentifierReference,
         Program, StaticMemberExpression, TryStatement, UnaryExpression, VariableDeclarator, WhileStatement,
     },
+    ast_visit::{VisitJs as _, walk_js},
     semantic::{ScopeFlags, SymbolId},
     span::{GetSpan as _, Span},
     syntax::operator::{BinaryOperator, UnaryOperator},
@@ -18,7 +19,7 @@ use super::{
     certain::Certain,
     names::{Meaning, Names},
 };
-use crate::visitor::{Visitor, walk};
+use crate::visitor::{Visiting, Visitor};
 
 /// Places that are looked at.
 const MAX_SITES: usize = 200;
@@ -56,7 +57,7 @@ pub(super) fn all<'a>(source: &str, program: &Program<'a>, names: &Names<'a, '_>
         found: Vec::new(),
         sites: Sites::default(),
     };
-    walk::visit_program(&mut places, program);
+    Visiting(&mut places).visit_program(program);
     let repeated = places.repeated();
     let Places { has_tests, found, sites: Sites { more, has_others, .. }, .. } = places;
     let site = |Found { mut site, function, is_handed_on }: Found| {
@@ -152,7 +153,7 @@ impl<'a> Places<'_, 'a, '_> {
 
     fn arguments_of(&mut self, call: &CallExpression<'a>) {
         for argument in &call.arguments {
-            walk::visit_argument(self, argument);
+            Visiting(self).visit_argument(argument);
         }
     }
 
@@ -249,7 +250,7 @@ impl<'a> Visitor<'a> for Places<'_, 'a, '_> {
             }
             Some(Meaning::Server(_) | Meaning::Tools) | None => {
                 let kind = self.kind_of(&call.callee, call.arguments.len());
-                self.guarded(kind.catches_object, |places| walk::visit_expression(places, &call.callee));
+                self.guarded(kind.catches_object, |places| Visiting(places).visit_expression(&call.callee));
                 self.guarded(kind.catches_arguments, |places| {
                     if kind.repeats {
                         places.looped(|places| places.arguments_of(call));
@@ -287,10 +288,10 @@ impl<'a> Visitor<'a> for Places<'_, 'a, '_> {
                 }
                 chosen => {
                     self.sites.has_others = true;
-                    walk::visit_expression(self, chosen);
+                    Visiting(self).visit_expression(chosen);
                 }
             },
-            Some(_) => walk::visit_expression(self, &member.expression),
+            Some(_) => Visiting(self).visit_expression(&member.expression),
         }
         false
     }
@@ -311,7 +312,7 @@ impl<'a> Visitor<'a> for Places<'_, 'a, '_> {
     fn enter_variable_declarator(&mut self, declarator: &VariableDeclarator<'a>) -> bool {
         // What is given a name is found where the name is used.
         if self.names.given(declarator).is_none() {
-            walk::walk_variable_declarator(self, declarator);
+            walk_js::walk_variable_declarator(&mut Visiting(self), declarator);
         }
         false
     }
@@ -319,7 +320,7 @@ impl<'a> Visitor<'a> for Places<'_, 'a, '_> {
     fn enter_binary_expression(&mut self, binary: &BinaryExpression<'a>) -> bool {
         if binary.operator == BinaryOperator::In && self.names.meaning(&binary.right).is_some() {
             self.has_tests = true;
-            walk::visit_expression(self, &binary.left);
+            Visiting(self).visit_expression(&binary.left);
             return false;
         }
         true
@@ -334,64 +335,66 @@ impl<'a> Visitor<'a> for Places<'_, 'a, '_> {
     }
 
     fn enter_try_statement(&mut self, attempt: &TryStatement<'a>) -> bool {
-        self.guarded(attempt.handler.is_some(), |places| walk::visit_block_statement(places, &attempt.block));
+        self.guarded(attempt.handler.is_some(), |places| Visiting(places).visit_block_statement(&attempt.block));
         if let Some(handler) = &attempt.handler {
-            walk::visit_catch_clause(self, handler);
+            Visiting(self).visit_catch_clause(handler);
         }
         if let Some(last) = &attempt.finalizer {
-            walk::visit_block_statement(self, last);
+            Visiting(self).visit_block_statement(last);
         }
         false
     }
 
     fn enter_for_statement(&mut self, repeated: &ForStatement<'a>) -> bool {
         if let Some(first) = &repeated.init {
-            walk::visit_for_statement_init(self, first);
+            Visiting(self).visit_for_statement_init(first);
         }
         self.looped(|places| {
             for expression in repeated.test.iter().chain(&repeated.update) {
-                walk::visit_expression(places, expression);
+                Visiting(places).visit_expression(expression);
             }
-            walk::visit_statement(places, &repeated.body);
+            Visiting(places).visit_statement(&repeated.body);
         });
         false
     }
 
     fn enter_for_of_statement(&mut self, each: &ForOfStatement<'a>) -> bool {
-        walk::visit_expression(self, &each.right);
+        Visiting(self).visit_expression(&each.right);
         self.looped(|places| {
-            walk::visit_for_statement_left(places, &each.left);
-            walk::visit_statement(places, &each.body);
+            Visiting(places).visit_for_statement_left(&each.left);
+            Visiting(places).visit_statement(&each.body);
         });
         false
     }
 
     fn enter_for_in_statement(&mut self, each: &ForInStatement<'a>) -> bool {
-        walk::visit_expression(self, &each.right);
+        Visiting(self).visit_expression(&each.right);
         self.looped(|places| {
-            walk::visit_for_statement_left(places, &each.left);
-            walk::visit_statement(places, &each.body);
+            Visiting(places).visit_for_statement_left(&each.left);
+            Visiting(places).visit_statement(&each.body);
         });
         false
     }
 
     fn enter_while_statement(&mut self, repeated: &WhileStatement<'a>) -> bool {
-        self.looped(|places| walk::walk_while_statement(places, repeated));
+        self.looped(|places| walk_js::walk_while_statement(&mut Visiting(places), repeated));
         false
     }
 
     fn enter_do_while_statement(&mut self, repeated: &DoWhileStatement<'a>) -> bool {
-        self.looped(|places| walk::walk_do_while_statement(places, repeated));
+        self.looped(|places| walk_js::walk_do_while_statement(&mut Visiting(places), repeated));
         false
     }
 
     fn enter_function(&mut self, function: &Function<'a>, flags: ScopeFlags) -> bool {
-        self.within(function.span.start, |places| walk::walk_function(places, function, flags));
+        self.within(function.span.start, |places| walk_js::walk_function(&mut Visiting(places), function, flags));
         false
     }
 
     fn enter_arrow_function_expression(&mut self, function: &ArrowFunctionExpression<'a>) -> bool {
-        self.within(function.span.start, |places| walk::walk_arrow_function_expression(places, function));
+        self.within(function.span.start, |places| {
+            walk_js::walk_arrow_function_expression(&mut Visiting(places), function)
+        });
         false
     }
 }

@@ -13,6 +13,7 @@ use oxc::{
         IfStatement, LogicalExpression, MemberExpression, MethodDefinition, ObjectProperty, Program,
         SimpleAssignmentTarget, UnaryExpression, VariableDeclarator, WhileStatement,
     },
+    ast_visit::VisitJs as _,
     semantic::{ScopeFlags, Scoping, SymbolId},
     span::{GetSpan, Span},
     syntax::operator::{BinaryOperator, LogicalOperator, UnaryOperator},
@@ -22,7 +23,7 @@ use super::{
     super::{Globals, SyntaxFault},
     Position, TOOLS, quoted,
 };
-use crate::visitor::{Visitor, walk};
+use crate::visitor::{Visiting, Visitor};
 
 /// Members that promises have, as all objects do.
 const OF_PROMISES: [&str; 10] = [
@@ -52,9 +53,9 @@ pub(crate) fn refuse(
     globals: &Globals<'_>,
 ) -> Result<(), SyntaxFault> {
     let mut known = Known::new(source, scoping, globals);
-    walk::visit_program(&mut known, program);
+    Visiting(&mut known).visit_program(program);
     let mut uses = Uses { known: &known, found: None };
-    walk::visit_program(&mut uses, program);
+    Visiting(&mut uses).visit_program(program);
     let Some((span, message, hint)) = uses.found else { return Ok(()) };
     Err(SyntaxFault {
         message,

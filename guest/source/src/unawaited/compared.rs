@@ -5,22 +5,23 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use oxc::{
     ast::ast::{BinaryExpression, ConditionalExpression, Expression, IfStatement, UnaryExpression, WhileStatement},
+    ast_visit::VisitJs as _,
     span::GetSpan as _,
     syntax::operator::{BinaryOperator, UnaryOperator},
 };
 
 use super::{AsyncFunctions, Call, Position, Reading, tool_functions, with_program};
-use crate::visitor::{Visitor, walk};
+use crate::visitor::{Visiting, Visitor};
 
 /// What to say of the first promise that the source uses so, if there is one. `servers` are the
 /// names of the globals whose methods are tools.
 pub fn warning(servers: &BTreeSet<String>) -> Option<String> {
     with_program(|source, program| {
         let mut reading = Reading { source, servers, async_functions: tool_functions(), promises: BTreeMap::new() };
-        walk::visit_program(&mut AsyncFunctions(&mut reading.async_functions), program);
-        walk::visit_program(&mut reading, program);
+        Visiting(&mut AsyncFunctions(&mut reading.async_functions)).visit_program(program);
+        Visiting(&mut reading).visit_program(program);
         let mut comparisons = Comparisons { reading: &reading, found: None };
-        walk::visit_program(&mut comparisons, program);
+        Visiting(&mut comparisons).visit_program(program);
         let Found { call, place, done } = comparisons.found?;
         let line = Position::of_offset(source, place as usize).line;
         Some(format!("{} returns a promise, and line {line} {done}: {}", call.text, call.advice))

@@ -14,6 +14,7 @@ use oxc::{
         Argument, ArrowFunctionExpression, AssignmentExpression, AssignmentTarget, BindingPattern, CallExpression,
         Expression, ForOfStatement, Function, IdentifierReference, SpreadElement, Statement, VariableDeclarator,
     },
+    ast_visit::{VisitJs as _, walk_js},
     semantic::ScopeFlags,
     span::{GetSpan, Span},
 };
@@ -23,7 +24,7 @@ use super::{
     reading::{quoted, with_program},
     tool_functions,
 };
-use crate::visitor::{Visitor, walk};
+use crate::visitor::{Visiting, Visitor};
 
 pub(super) use certain::refuse;
 pub use compared::warning;
@@ -47,14 +48,14 @@ pub fn hint(position: Option<Position>, servers: &BTreeSet<String>) -> Option<St
     with_program(|source, program| {
         let offset = position.and_then(|position| position.offset(source));
         let mut reading = Reading { source, servers, async_functions: tool_functions(), promises: BTreeMap::new() };
-        walk::visit_program(&mut AsyncFunctions(&mut reading.async_functions), program);
-        walk::visit_program(&mut reading, program);
+        Visiting(&mut AsyncFunctions(&mut reading.async_functions)).visit_program(program);
+        Visiting(&mut reading).visit_program(program);
         let mut place = Place { offset, found: None };
-        walk::visit_program(&mut place, program);
+        Visiting(&mut place).visit_program(program);
         let mut uses = Uses { reading: &reading, awaited: false, found: None };
         match place.found {
-            Some(span) => walk::visit_program(&mut Within { span, uses: &mut uses }, program),
-            None => walk::visit_program(&mut uses, program),
+            Some(span) => Visiting(&mut Within { span, uses: &mut uses }).visit_program(program),
+            None => Visiting(&mut uses).visit_program(program),
         }
         let call = uses.found?;
         let line = Position::of_offset(source, call.start as usize).line;
@@ -157,7 +158,7 @@ impl Reading<'_> {
 
 impl<'a> Visitor<'a> for Reading<'_> {
     fn enter_variable_declarator(&mut self, declarator: &VariableDeclarator<'a>) -> bool {
-        walk::walk_variable_declarator(self, declarator);
+        walk_js::walk_variable_declarator(&mut Visiting(self), declarator);
         if let Some(call) = declarator.init.as_ref().and_then(|value| self.origin(value)) {
             self.note(&declarator.id, &call);
         }
@@ -165,7 +166,7 @@ impl<'a> Visitor<'a> for Reading<'_> {
     }
 
     fn enter_assignment_expression(&mut self, assignment: &AssignmentExpression<'a>) -> bool {
-        walk::walk_assignment_expression(self, assignment);
+        walk_js::walk_assignment_expression(&mut Visiting(self), assignment);
         if let (AssignmentTarget::AssignmentTargetIdentifier(name), Some(call)) =
             (&assignment.left, self.origin(&assignment.right))
         {
@@ -219,9 +220,9 @@ struct Within<'u, 'r> {
 impl<'a> Visitor<'a> for Within<'_, '_> {
     fn enter_statement(&mut self, statement: &Statement<'a>) -> bool {
         if statement.span() == self.span {
-            walk::visit_statement(self.uses, statement);
+            Visiting(self.uses).visit_statement(statement);
         } else {
-            walk::walk_statement(self, statement);
+            walk_js::walk_statement(&mut Visiting(self), statement);
         }
         false
     }
@@ -245,7 +246,7 @@ impl Uses<'_> {
 impl<'a> Visitor<'a> for Uses<'_> {
     fn enter_await_expression(&mut self, awaited: &oxc::ast::ast::AwaitExpression<'a>) -> bool {
         let outer = std::mem::replace(&mut self.awaited, true);
-        walk::walk_await_expression(self, awaited);
+        walk_js::walk_await_expression(&mut Visiting(self), awaited);
         self.awaited = outer;
         false
     }
