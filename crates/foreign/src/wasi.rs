@@ -1,6 +1,6 @@
 //! WASI for components: a context that grants nothing.
 //!
-//! There is no environment, there are no arguments and no input; [`withheld`](crate::withheld) has
+//! A component gets neither environment nor arguments nor input; [`withheld`](crate::withheld) has
 //! files and sockets. What a standard library probes at its start is answered, with a refusal where
 //! it asks for something; nothing traps. The clocks begin with the run, its numbers come from the
 //! run's seed, and what is written to stdout and stderr are the run's logs.

@@ -63,7 +63,7 @@ fn function(instance: &mut LinkerInstance<'_, RunState>, name: &str, ty: &Compon
         // What it takes first is a handle, which cannot be had: a call fails before it is here.
         (method, _) if method.starts_with("[method]") => {
             return instance
-                .func_new(name, |_, _, _, _| Err(wasmtime::Error::msg("there are no files and no sockets")));
+                .func_new(name, |_, _, _, _| Err(wasmtime::Error::msg("a component has neither files nor sockets")));
         }
         _ => return Err(wasmtime::Error::msg(format!("{name} has another form than in WASI"))),
     };
