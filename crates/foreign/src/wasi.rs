@@ -128,7 +128,9 @@ impl HostMonotonicClock for RunClock {
     }
 
     fn now(&self) -> u64 {
-        self.tape.clock(Clock::Monotonic, || milliseconds(self.began.elapsed())).saturating_mul(MILLISECOND)
+        // It begins at one: the runtime of Go takes zero for a clock that does not work.
+        let now = || milliseconds(self.began.elapsed()).saturating_add(1);
+        self.tape.clock(Clock::Monotonic, now).saturating_mul(MILLISECOND)
     }
 }
 

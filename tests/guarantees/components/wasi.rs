@@ -215,6 +215,20 @@ async fn each_function_of_files_and_sockets_grants_nothing_and_traps_nothing_but
     assert!(without_handle > 60, "{without_handle}");
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn the_first_reading_of_the_monotonic_clock_is_not_zero() {
+    let (resolve, interfaces) = wasi();
+    let clocks = of(&resolve, &interfaces, &["clocks"]);
+    let now = clocks.iter().find(|tried| tried.import.contains("monotonic") && tried.function.name == "now").unwrap();
+    let parts = format!(r#"(import "{}" "now" (func $now (result i64)))"#, now.import);
+    let body = format!(
+        "(if (i64.eqz (call $now)) (then unreachable)) {}",
+        super::support::returns(0, "(i32.const 16)", "(i32.const 0)")
+    );
+    let file = encoded(&resolve, &format!("import {}; {RUN}", now.import), &module(&parts, &body));
+    assert_eq!(value(&run(&file).await), "");
+}
+
 #[test]
 fn a_function_of_files_or_sockets_that_takes_something_else_is_refused_before_it_runs() {
     for (package, interface, function, ty, params) in [
