@@ -73,6 +73,13 @@ impl Browser {
         self.call("Page.navigate", json!({ "url": url }));
     }
 
+    /// Loads the page again, and waits until the new one is there: the old one goes on answering
+    /// for a while.
+    pub(crate) fn reload(&mut self) {
+        self.value("globalThis.isLeft = true; location.reload()");
+        self.until("!globalThis.isLeft && document.readyState === 'complete'");
+    }
+
     /// The size of the window, and the colours that its user prefers.
     pub(crate) fn becomes(&mut self, width: u32, height: u32, scheme: &str) {
         let size = json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false });

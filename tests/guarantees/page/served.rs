@@ -111,7 +111,7 @@ fn a_person_types_the_token_and_sees_the_page_and_the_token_stays_nowhere() {
         browser.until(&format!("document.querySelector('main').innerText.includes({words:?})"));
     }
     // It is open after a reload, and closes with its token.
-    browser.value("location.reload()");
+    browser.reload();
     browser.until("document.getElementById('link').textContent === 'live'");
     token(&served.terminal, &["remove", "me"]);
     browser.until("!!document.querySelector('#token')");
@@ -176,7 +176,7 @@ fn a_person_signs_out_and_neither_the_server_nor_the_tab_knows_the_session_any_m
     let session = bearer(session.as_str().unwrap());
     assert_eq!(asked(served.address, "GET /ui/api/runs", &[&session], "").0, 200);
     // It is there after a reload too.
-    browser.value("location.reload()");
+    browser.reload();
     browser.until("document.getElementById('link').textContent === 'live'");
     browser.press("#out");
     browser.until("document.activeElement?.id === 'token'");
@@ -186,7 +186,7 @@ fn a_person_signs_out_and_neither_the_server_nor_the_tab_knows_the_session_any_m
     // Nothing opens it again but the token.
     browser.value("location.hash = '#/tools'");
     browser.until("document.getElementById('link').textContent === 'closed' && !!document.querySelector('#token')");
-    browser.value("location.reload()");
+    browser.reload();
     signs_in(&mut browser);
 }
 
