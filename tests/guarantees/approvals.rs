@@ -246,7 +246,7 @@ async fn a_no_is_an_error_that_can_be_caught_and_names_no_way_around() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_time_of_a_person_counts_against_no_limit() {
     let house = House::new(RULES, LONG);
-    let moment = Duration::from_millis(400);
+    let moment = Duration::from_millis(1500);
     let limits = Limits { timeout: moment * 3, wait: moment, call: moment, ..Limits::default() };
     let run = house.start_with(WRITE, limits.clone());
     let question = house.questions(1).await.remove(0);

@@ -249,8 +249,8 @@ fn each_limit_of_the_command_line_takes_effect_under_its_own_name() {
     const WAIT: &str = "await new Promise((done) => setTimeout(done, 60_000));";
     let terminal = Terminal::new();
     for (option, value, script, kind, name, max, unit) in [
-        ("--timeout", "200ms", WAIT, "timeout", "timeout", 200, "ms"),
-        ("--compute", "200ms", LOOP, "timeout", "compute", 200, "ms"),
+        ("--timeout", "2s", WAIT, "timeout", "timeout", 2000, "ms"),
+        ("--compute", "2s", LOOP, "timeout", "compute", 2000, "ms"),
         ("--fuel", "20000000", LOOP, "fuel", "fuel", 20_000_000, "fuel"),
         ("--memory", "16MiB", GROW, "memory", "memory", 16 * 1024 * 1024, "bytes"),
         ("--max-calls", "2", CALL, "calls", "max_calls", 2, "calls"),

@@ -7,13 +7,14 @@ use std::{
     path::PathBuf,
     process::{Child, Command, Stdio},
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use belljar_testkit::{is_gone_within, is_running};
 use serde_json::{Value, json};
 
 use crate::{
+    cancellation::AMPLE,
     dead_children::{child, stubborn},
     real_servers::{memory, node, python},
     support::{Answer, Terminal, on_a_terminal, repository},
@@ -66,6 +67,15 @@ impl Shell {
     pub(crate) fn daemon_pid(&self) -> u32 {
         let status = self.json(&["daemon", "status"]);
         u32::try_from(status["pid"].as_u64().unwrap_or_else(|| panic!("{status:#}"))).unwrap()
+    }
+
+    /// Waits until the daemon has so many runs.
+    fn wait_for_running(&self, runs: u32) {
+        let deadline = Instant::now() + AMPLE;
+        while self.json(&["daemon", "status"])["running"] != runs {
+            assert!(Instant::now() < deadline, "there are not {runs} runs");
+            thread::yield_now();
+        }
     }
 
     pub(crate) fn server(&self, name: &str) -> Value {
@@ -222,10 +232,8 @@ fn a_changed_configuration_replaces_the_daemon_when_what_runs_has_ended() {
     let shell = Shell::new(&echo());
     shell.json(&["call", "kid.echo", "--input", "{\"text\": \"x\"}"]);
     let first = shell.daemon_pid();
-    let running = shell.begin(&["run", "--json", "--code", "await new Promise((r) => setTimeout(r, 500)); 'ended'"]);
-    while shell.json(&["daemon", "status"])["running"] != 1 {
-        thread::yield_now();
-    }
+    let running = shell.begin(&["run", "--json", "--code", "await new Promise((r) => setTimeout(r, 5_000)); 'ended'"]);
+    shell.wait_for_running(1);
     let mut servers = echo();
     servers["other"] = servers["kid"].clone();
     shell.configure(&servers);
@@ -245,9 +253,7 @@ fn a_reload_keeps_the_daemon_and_what_runs_in_it() {
     let first = shell.daemon_pid();
     let endless = "for (;;) { await kid.echo({ text: 'x' }); await new Promise((r) => setTimeout(r, 100)) }";
     let mut running = shell.begin(&["run", "--json", "--code", endless]);
-    while shell.json(&["daemon", "status"])["running"] != 1 {
-        thread::yield_now();
-    }
+    shell.wait_for_running(1);
     let mut servers = echo();
     servers["other"] = servers["kid"].clone();
     shell.configure(&servers);
@@ -289,14 +295,10 @@ fn a_client_that_is_killed_cancels_what_it_had_running() {
     let shell = Shell::new(&echo());
     let endless = "await kid.echo({ text: 'x' }); for (;;) await new Promise((r) => setTimeout(r, 10))";
     let mut client = shell.begin(&["run", "--code", endless]);
-    while shell.json(&["daemon", "status"])["running"] != 1 {
-        thread::yield_now();
-    }
+    shell.wait_for_running(1);
     client.kill().unwrap();
     client.wait().unwrap();
-    while shell.json(&["daemon", "status"])["running"] != 0 {
-        thread::yield_now();
-    }
+    shell.wait_for_running(0);
 }
 
 #[test]

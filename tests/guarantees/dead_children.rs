@@ -13,7 +13,7 @@ use belljar_testkit::{child_binary, is_gone_within, is_running};
 use serde_json::{Value, json};
 
 use crate::{
-    cancellation::{ended, milestone, signal, started, written},
+    cancellation::{AMPLE, ended, milestone, signal, started, written},
     support::{Answer, Terminal, belljar},
 };
 
@@ -59,7 +59,7 @@ impl Pids {
     /// Their starter has ended, and so must they have.
     pub(crate) fn assert_gone(&self) {
         // Killed processes may need a moment more to be gone.
-        self.assert_gone_within(Duration::from_secs(2));
+        self.assert_gone_within(AMPLE);
     }
 
     pub(crate) fn assert_gone_within(&self, limit: Duration) {

@@ -178,7 +178,7 @@ fn whoever_decides_again_or_too_late_is_told() {
         assert!(again.code == 1 && again.stderr.contains("it was approved already"), "{again:?}");
     }
 
-    let (terminal, config) = asking("[approvals]\nhold = '1ms'\nwait = '100ms'\nallow_yes = true");
+    let (terminal, config) = asking("[approvals]\nhold = '1ms'\nwait = '2s'\nallow_yes = true");
     let mut client = Client::of(&terminal, &config, json!({}));
     client.execute(CLOSE);
     let answer = client.receive();
@@ -188,13 +188,13 @@ fn whoever_decides_again_or_too_late_is_told() {
     let bits: i64 = file.query_row("SELECT id FROM questions", [], |row| row.get(0)).unwrap();
     let id = belljar_approvals::QuestionId::from_bits(bits.cast_unsigned()).to_string();
     // Until it expires.
-    std::thread::sleep(Duration::from_millis(150));
+    std::thread::sleep(Duration::from_millis(2_100));
     let late = terminal.belljar(&["approve", &id, "--yes"]);
     assert!(late.code == 1 && late.stderr.contains("it is too late: the question has expired"), "{late:?}");
     // It is denied, with the reason.
     let answer = terminal.belljar(&["resume", run, "--json", "--no-daemon", "--config", &config]);
     let message = answer.json()["error"]["message"].as_str().unwrap().to_owned();
-    assert!(message.contains("the owner was asked and did not decide within 100 ms"), "{message}");
+    assert!(message.contains("the owner was asked and did not decide within 2 s"), "{message}");
 }
 
 #[test]

@@ -29,7 +29,7 @@ pub(crate) const WORDS: &str = "
 /// Three calls that end in another order than they were begun in.
 pub(crate) const ORDER: &str = "
     const order = [];
-    await Promise.all([60, 10, 35].map(ms => box.wait({ ms }).then(waited => order.push(waited))));
+    await Promise.all([1010, 10, 510].map(ms => box.wait({ ms }).then(waited => order.push(waited))));
     return order;
 ";
 
@@ -113,7 +113,7 @@ pub(crate) async fn a_script_without_tools_uses_the_same_fuel_on_every_run_and_u
 #[tokio::test(flavor = "multi_thread")]
 async fn calls_are_recorded_in_the_order_in_which_the_script_got_their_answers() {
     let outcome = support::run(ORDER).await;
-    assert_eq!(outcome.result.unwrap().as_str(), "[10,35,60]");
+    assert_eq!(outcome.result.unwrap().as_str(), "[10,510,1010]");
     let waited: Vec<bool> = outcome.calls.windows(2).map(|pair| pair[0].ms <= pair[1].ms).collect();
     assert_eq!(waited, [true, true], "{:?}", outcome.calls);
 }

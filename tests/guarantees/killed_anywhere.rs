@@ -234,14 +234,14 @@ fn found(folder: &Path, name: &str) -> Option<PathBuf> {
     None
 }
 
-/// Waits until no server is left that could still receive something.
-fn wait_for_servers(received: &Path) {
-    let folder = received.to_str().unwrap();
+/// Waits until no server is left that could still do something. Its command line names this path.
+pub(crate) fn wait_for_servers(path: &Path) {
+    let path = path.to_str().unwrap();
     let began = Instant::now();
     let is_there = || {
         let processes = fs::read_dir("/proc").unwrap().filter_map(Result::ok);
         let lines = processes.filter_map(|process| fs::read_to_string(process.path().join("cmdline")).ok());
-        lines.into_iter().any(|line| line.contains(folder))
+        lines.into_iter().any(|line| line.contains(path))
     };
     while is_there() {
         assert!(began.elapsed() < Duration::from_secs(30), "a server outlives the process that started it");

@@ -16,6 +16,7 @@ use serde_json::json;
 use crate::{
     dead_children::child,
     http::{Served, result, started, token},
+    killed_anywhere::wait_for_servers,
     support::Terminal,
 };
 
@@ -117,6 +118,7 @@ fn a_server_that_is_killed_under_load_runs_nothing_twice_and_says_what_it_had_be
     served.child.kill().unwrap();
     served.child.wait().unwrap();
     let load = loading.join().unwrap();
+    wait_for_servers(&file);
     let before = marks(&file);
     assert!(before.values().all(|times| *times == 1), "{before:#?}");
     // What was answered had happened.

@@ -95,19 +95,19 @@ fn a_long_call_outlives_its_limit_while_it_reports_progress_and_is_given_up_when
     let everything = everything();
     // For a command and its arguments, JSON is valid TOML.
     let (command, args) = (&everything["command"], &everything["args"]);
-    let config = format!("[limits]\ncall = '1s'\n[servers.everything]\ncommand = {command}\nargs = {args}\n");
+    let config = format!("[limits]\ncall = '4s'\n[servers.everything]\ncommand = {command}\nargs = {args}\n");
     let config = terminal.file("belljar.toml", config);
     let script = "
         const run = (duration, steps) =>
             everything.trigger_long_running_operation({ duration, steps }).catch((error) => `${error.name}: ${error.message}`);
-        const [reporting, silent] = await Promise.all([run(2, 10), run(60, 1)]);
+        const [reporting, silent] = await Promise.all([run(8, 40), run(60, 1)]);
         return { reporting, silent, after: await everything.echo({ message: 'still there' }) };";
     let answer = terminal.belljar(&["run", "--json", "--config", config.to_str().unwrap(), "--code", script]);
     let outcome = answer.json();
     let value = &outcome["value"];
     assert!(value["reporting"].as_str().unwrap().contains("completed"), "{outcome:#}");
     let silent = value["silent"].as_str().unwrap();
-    assert!(silent.starts_with("ToolError: ") && silent.contains("did not answer within 1s"), "{outcome:#}");
+    assert!(silent.starts_with("ToolError: ") && silent.contains("did not answer within 4s"), "{outcome:#}");
     assert_eq!(value["after"], "Echo: still there");
 }
 

@@ -25,7 +25,7 @@ use crate::{
 /// The least number of hand-overs of answers: a test of none proves nothing.
 const HAND_OVERS: usize = 120;
 /// How long a call stays open in a run that does not rest because a timer runs.
-const PATIENCE: Duration = Duration::from_millis(500);
+const PATIENCE: Duration = Duration::from_secs(4);
 const ROOM: ByteSize = ByteSize::mib(16);
 
 /// The servers of the scripts, and an owner who is asked about each call.

@@ -271,11 +271,13 @@ fn progress_says_what_the_run_waits_for_and_what_the_server_says_of_it() {
     let code = "await every['trigger-long-running-operation']({ duration: 8, steps: 16 })";
     let params = json!({ "name": "execute_code", "arguments": { "code": code }, "_meta": { "progressToken": "p" } });
     let answer = messages(&rest(served.send(&served.token, "tools/call", "execute_code", params)));
-    let progress = answer.iter().find(|message| message["method"] == "notifications/progress");
-    let progress = &progress.unwrap_or_else(|| panic!("{answer:#?}"))["params"];
-    let said = progress["message"].as_str().unwrap();
-    assert_eq!(progress["progressToken"], "p");
-    assert!(said.contains("it waits for every.trigger-long-running-operation (") && said.contains(" of 16)"), "{said}");
+    let mut progress = answer.iter().filter(|message| message["method"] == "notifications/progress");
+    let says = |progress: &&Value| {
+        let said = progress["params"]["message"].as_str().unwrap();
+        said.contains("it waits for every.trigger-long-running-operation (") && said.contains(" of 16)")
+    };
+    let progress = progress.find(says).unwrap_or_else(|| panic!("{answer:#?}"));
+    assert_eq!(progress["params"]["progressToken"], "p");
     assert_eq!(answer.last().unwrap()["result"]["structuredContent"]["ok"], true, "{answer:#?}");
 }
 

@@ -57,7 +57,7 @@ pub(crate) async fn a_call_that_is_not_awaited_ends_before_the_run_does() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_was_under_way_when_a_limit_ended_the_run_is_named() {
-    let limits = Limits { timeout: Duration::from_millis(100), ..Limits::default() };
+    let limits = Limits { timeout: Duration::from_secs(2), ..Limits::default() };
     let outcome = support::run_with("await box.wait({ ms: 60000 })", &limits, Arc::new(support::tools())).await;
     let call = &outcome.calls[0];
     assert!(!call.ok && call.error.as_ref().unwrap().contains("may have taken effect"), "{call:?}");
@@ -80,7 +80,7 @@ pub(crate) async fn a_run_that_ends_early_aborts_its_calls() {
             std::future::pending().await
         }
     });
-    let limits = Limits { timeout: Duration::from_millis(100), ..Limits::default() };
+    let limits = Limits { timeout: Duration::from_secs(2), ..Limits::default() };
     let source = "await Promise.all([box.hang(), box.hang(), box.hang()])";
     support::run_with(source, &limits, Arc::new(tools)).await.result.unwrap_err();
     // Aborted tasks are dropped by the runtime, at its next turn.

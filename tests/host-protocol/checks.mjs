@@ -96,7 +96,7 @@ export const checks = {
     const client = await hello(carrier);
     const off = [];
     const { result } = await client.run(
-      { code: "await Promise.all([f(1), f(2)])", functions: one, limits: { timeout: "200ms" } },
+      { code: "await Promise.all([f(1), f(2)])", functions: one, limits: { timeout: "2s" } },
       () => {},
       (note) => off.push(note.params.id),
     );

@@ -62,17 +62,17 @@ pub(crate) const STDERR_LINES: usize = 20;
 /// The same in bytes.
 pub(crate) const STDERR_BYTES: usize = 8 * 1024;
 /// How long to wait for the last words of a dead child. A surviving helper may hold the pipe open.
-pub(crate) const STDERR_WAIT: Duration = Duration::from_millis(200);
+pub(crate) const STDERR_WAIT: Duration = Duration::from_millis(800);
 /// A child's error message, in characters.
 pub(crate) const MESSAGE_CHARS: usize = 2_000;
 /// A child's progress message, in characters: clients show it on one line.
 pub(crate) const PROGRESS_CHARS: usize = 200;
 
 /// From the end of a child's output to its exit, or from its exit to the end of its output.
-pub(crate) const EXIT_WAIT: Duration = Duration::from_millis(250);
+pub(crate) const EXIT_WAIT: Duration = Duration::from_millis(800);
 /// From the end of the connection to the report of the reason; the sum of the waits before it, with
 /// room to spare.
-pub(crate) const DEATH_WAIT: Duration = Duration::from_secs(2);
+pub(crate) const DEATH_WAIT: Duration = Duration::from_secs(3);
 /// How long a child may take to exit after its stdin was closed.
 pub(crate) const STDIN_GRACE: Duration = Duration::from_millis(1_000);
 /// How long its group may take after SIGTERM.

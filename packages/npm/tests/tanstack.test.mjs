@@ -136,7 +136,7 @@ describe("isolate-driver.test.ts: time-outs", () => {
 
   test("dispose is safe while an execution under way times out", async () => {
     const started = deferred();
-    const context = await contextOf({ never: () => (started.resolve(), new Promise(() => {})) }, { timeout: 100 });
+    const context = await contextOf({ never: () => (started.resolve(), new Promise(() => {})) }, { timeout: 2_000 });
     const execution = context.execute("await never({}); return 1;");
     await started.promise;
     const [result] = await Promise.all([execution, context.dispose()]);

@@ -36,7 +36,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 @pytest.fixture(scope="session")
 def jar() -> Iterator[Belljar]:
     """One client, and one process, for the event loops of all tests."""
-    jar = Belljar(limits={"timeout": "20s"})
+    jar = Belljar(limits={"timeout": "120s"})
     yield jar
     asyncio.run(jar.close())
 

@@ -107,7 +107,7 @@ async def said_of(jar: Belljar, case: dict[str, Any]) -> dict[str, Any]:
 async def main() -> None:
     with tempfile.TemporaryDirectory() as home:
         os.environ.update(HOME=home, XDG_CONFIG_HOME=home, XDG_STATE_HOME=home, XDG_CACHE_HOME=home)
-        jar = Belljar(limits={"timeout": "20s"})
+        jar = Belljar(limits={"timeout": "120s"})
         # Nothing else is to be done while it waits for a line.
         for line in sys.stdin:
             print(json.dumps(await said_of(jar, json.loads(line))), flush=True)

@@ -1,7 +1,13 @@
 //! Tool calls without number, without end, and at the worst moment: lines 80 to 91 of the
 //! catalogue, except those in modules `tool_calls`, `dead_children` and `cancellation`.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering::SeqCst},
+    },
+    time::Duration,
+};
 
 use belljar_model::{ByteSize, Effect, ErrorKind, Limits};
 use belljar_sandbox::ToolSet;
@@ -69,12 +75,18 @@ pub(crate) async fn what_is_thrown_and_no_error_is_reported_all_the_same() {
 #[tokio::test(flavor = "multi_thread")]
 pub(crate) async fn an_answer_at_the_very_moment_of_the_deadline_is_a_value_or_a_timeout_and_nothing_else() {
     let timeout = Duration::from_millis(40);
-    let tools = ToolSet::new().with("box", "late", Effect::ReadOnly, move |_| async move {
-        tokio::time::sleep(timeout).await;
-        Ok(json!("there"))
+    let begun = Arc::new(AtomicUsize::new(0));
+    let counter = begun.clone();
+    let tools = ToolSet::new().with("box", "late", Effect::ReadOnly, move |_| {
+        counter.fetch_add(1, SeqCst);
+        async move {
+            tokio::time::sleep(timeout).await;
+            Ok(json!("there"))
+        }
     });
     let arena = Arena::with(Arc::new(tools));
     let limits = Limits { timeout, ..small() };
+    let mut calls = 0;
     for _ in 0..40 {
         let outcome = arena.run("return await box.late()", &limits).await;
         match &outcome.result {
@@ -84,8 +96,10 @@ pub(crate) async fn an_answer_at_the_very_moment_of_the_deadline_is_a_value_or_a
                 assert_eq!(error.limit.as_ref().map(|limit| limit.name.as_str()), Some("timeout"));
             }
         }
-        // Whichever it was, the call has one record.
-        assert_eq!(outcome.calls.len(), 1, "{outcome:#?}");
+        // Whichever it was, the call has one record. On a slow machine there may be none.
+        assert_eq!(outcome.calls.len(), begun.swap(0, SeqCst), "{outcome:#?}");
+        calls += outcome.calls.len();
     }
+    assert!((1..=40).contains(&calls), "{calls}");
     arena.assert_clean("answers at the deadline").await;
 }

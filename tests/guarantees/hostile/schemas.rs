@@ -218,7 +218,7 @@ const ATTACK: &str = "return await box.patterns({ a: 'ab'.repeat(5e5) })";
 pub(crate) fn a_run_over_a_costly_schema_ends_in_its_time() {
     let terminal = Terminal::new();
     let config = config(&terminal);
-    let answer = terminal.belljar(&["run", "--json", "--timeout", "10s", "--config", &config, "--code", ATTACK]);
+    let answer = terminal.belljar(&["run", "--json", "--timeout", "60s", "--config", &config, "--code", ATTACK]);
     assert_eq!(answer.json()["value"], json!({ "called": "patterns" }), "{answer:#?}");
     assert!(answer.stderr.contains("box.patterns"), "nobody says that it was not checked: {answer:#?}");
 }

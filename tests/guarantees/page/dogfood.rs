@@ -54,7 +54,10 @@ fn a_script_of_belljars_clicks_an_approval_through_by_a_server_that_drives_a_bro
     let agent = Terminal::new();
     let driver = json!({
         "command": node(),
-        "args": [installed("@playwright/mcp/cli.js"), "--headless", "--isolated", "--no-sandbox", "--executable-path", CHROMIUM],
+        "args": [
+            installed("@playwright/mcp/cli.js"), "--headless", "--isolated", "--no-sandbox", "--executable-path", CHROMIUM,
+            "--timeout-action", "60000",
+        ],
         "cwd": agent.folder.path(),
     });
     let config = agent.file("mcp.json", json!({ "mcpServers": { "playwright": driver } }).to_string());

@@ -67,7 +67,7 @@ use given_up::GivenUp;
 use writer::Writer;
 
 /// How long to wait for another process's lock, and for room in the queue.
-const PATIENCE: Duration = if cfg!(test) { Duration::from_millis(300) } else { Duration::from_secs(5) };
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// How a ledger is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

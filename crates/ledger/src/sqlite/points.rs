@@ -33,7 +33,7 @@ mod testing {
 
     static POINTS: AtomicU64 = AtomicU64::new(0);
     static STOP: AtomicU64 = AtomicU64::new(u64::MAX);
-    static FULL: Mutex<Option<PathBuf>> = Mutex::new(None);
+    static FULL: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
     /// Stops at this point, counted from 0, and waits there to be killed.
     pub(in super::super) fn stop_at(point: u64) {
@@ -51,12 +51,12 @@ mod testing {
 
     /// Lets this file grow to sixty pages and no further.
     pub(in super::super) fn bound_pages(path: &Path) {
-        *FULL.lock() = Some(path.to_owned());
+        FULL.lock().push(path.to_owned());
     }
 
     pub(super) fn bound(connection: &rusqlite::Connection) -> rusqlite::Result<()> {
-        let path = connection.path().map(PathBuf::from);
-        if path.is_some() && *FULL.lock() == path {
+        let path = connection.path().map(Path::new);
+        if path.is_some_and(|path| FULL.lock().iter().any(|full| full == path)) {
             connection.query_row("PRAGMA max_page_count = 60", [], |_| Ok(()))?;
         }
         Ok(())

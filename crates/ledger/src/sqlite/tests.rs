@@ -385,10 +385,20 @@ async fn a_process_that_is_killed_at_any_moment_forgets_nothing() {
     let mut runs = 0;
     for round in 0..30_u64 {
         let mut child = spawn(folder.path(), &[("LEDGER_FIRST", round * 1_000_000)]);
+        let mut output = Vec::new();
+        // Every other child has begun to write, however slow the machine is.
+        if round % 2 == 1 {
+            let mut begun = BufReader::with_capacity(1, child.stdout.take().expect("piped"));
+            while told(&output).is_empty() {
+                assert_ne!(begun.read_until(b'\n', &mut output).expect("read"), 0, "it writes until it is killed");
+            }
+            child.stdout = Some(begun.into_inner());
+        }
         // The moment varies, but the same must always hold.
         thread::sleep(Duration::from_millis(5 + round * 7 % 60));
         child.kill().expect("killed");
-        let told = told(&child.wait_with_output().expect("it ends").stdout);
+        output.extend(child.wait_with_output().expect("it ends").stdout);
+        let told = told(&output);
         runs += told.len();
         nothing_is_forgotten(folder.path(), &told).await;
     }

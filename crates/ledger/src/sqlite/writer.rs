@@ -60,7 +60,7 @@ const BATCH: usize = 256;
 const LOG_PAGES: i32 = if cfg!(test) { 16 } else { 1024 };
 /// How long an error is reported to everybody before the ledger is tried again: a lock that is held
 /// would delay each call by [`PATIENCE`].
-pub(super) const REST: Duration = if cfg!(test) { Duration::from_millis(300) } else { Duration::from_secs(1) };
+pub(super) const REST: Duration = Duration::from_secs(if cfg!(test) { 5 } else { 1 });
 /// How long the file is left to other processes between two steps of the work on artifacts that
 /// nobody waits for: as long as such a step takes.
 const PAUSE: Duration = Duration::from_millis(5);

@@ -12,7 +12,7 @@ const STDERR_CHARS = 4_000;
 /** How long a child may take to end by itself. */
 const END_MS = 3_000;
 /** How long its last words on stderr are waited for. */
-const LAST_WORDS_MS = 200;
+const LAST_WORDS_MS = 1_000;
 const NEWLINE = 0x0a;
 
 /** Starts the child. Nothing else prints on its stdout. */
