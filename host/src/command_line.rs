@@ -42,7 +42,7 @@ use crate::{
     envelope, help, output,
 };
 
-/// Model-written code, under glass: runs JavaScript and TypeScript over your MCP servers, in a
+/// Model-written code, under glass: runs JavaScript and TypeScript with your MCP servers, in a
 /// WebAssembly sandbox.
 #[derive(Parser)]
 #[command(name = "belljar", version, about, after_help = help::BELLJAR, max_term_width = 110)]
@@ -50,11 +50,11 @@ pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
 
-    /// Says more on stderr; twice, still more.
+    /// Prints more on stderr; repeat for even more.
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub(crate) verbose: u8,
 
-    /// Says nothing on stderr but errors: no notes, no usage, no spinner.
+    /// Prints only errors on stderr: no notes, no usage, no spinner.
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     pub(crate) quiet: bool,
 }
@@ -63,23 +63,23 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     /// Runs a script and prints its value.
     Run(RunArguments),
-    /// Shows which tools a script would call, and what the rules say of each call. Runs nothing,
-    /// starts nothing.
+    /// Shows which tools a script would call, and what the rules say about each call. Runs nothing
+    /// and starts no server.
     #[command(after_help = help::CHECK)]
     Check(CheckArguments),
     /// Serves MCP on stdin and stdout or over HTTP, with two tools: search_docs and execute_code.
     #[command(after_help = help::SERVE)]
     Serve(ServeArguments),
-    /// Runs scripts for another program, which serves the functions that they call: JSON-RPC on
-    /// stdin and stdout.
+    /// Runs scripts for another program, over JSON-RPC on stdin and stdout. The program serves the
+    /// functions that the scripts call.
     Host(HostArguments),
-    /// Repeats a recorded run without its servers, and says where it differs.
+    /// Repeats a recorded run without its servers, and shows where it differs.
     Replay(ReplayArguments),
-    /// Lists the runs that the ledger has, and says what happened in one.
+    /// Lists the runs in the ledger, or shows what happened in one.
     Runs(RunsArguments),
-    /// Replays recordings and fixtures, and says what differs.
+    /// Replays recordings and fixtures, and reports differences.
     Test(TestArguments),
-    /// Lists the calls that wait for your decision, with all that would be sent.
+    /// Lists the calls that wait for your decision, with everything that would be sent.
     Approvals(ApprovalsArguments),
     /// Approves a call that waits for your decision: it is sent once, and only if nothing about it
     /// has changed.
@@ -87,35 +87,36 @@ pub(crate) enum Command {
     Approve(ApproveArguments),
     /// Refuses a call that waits for your decision.
     Deny(DecideArguments),
-    /// Goes on with a run that waits for your decision about calls.
+    /// Continues a run that waits for your decision about calls.
     #[command(after_help = help::RESUME)]
     Resume(ResumeArguments),
-    /// The tokens of belljar serve --http.
+    /// Manages the tokens for belljar serve --http.
     #[command(after_help = help::TOKEN)]
     Token(TokenArguments),
-    /// The owner's rules for calls: checks, tests and explains them.
+    /// Checks, tests and explains the owner's rules for calls.
     #[command(after_help = help::POLICY)]
     Policy(PolicyArguments),
-    /// The owner's scripts with names, which scripts call as skills.NAME.
+    /// Manages the owner's named scripts, which other scripts call as skills.NAME.
     #[command(after_help = help::SKILLS)]
     Skills(SkillsArguments),
-    /// The values that scripts keep for later runs, as keep.NAME.
+    /// Manages the values that scripts keep for later runs as keep.NAME.
     #[command(after_help = help::KEEP)]
     Keep(KeepArguments),
-    /// What runs left for later ones, because it was too large to be shown.
+    /// Manages artifacts: data that runs keep for later runs because it is too large to show.
     #[command(after_help = help::ARTIFACTS)]
     Artifacts(ArtifactsArguments),
     /// Searches the tools of all servers.
     Search(SearchArguments),
     /// Calls one tool.
     Call(CallArguments),
-    /// Shows to which project of a server words lead, with the parts of each score. Starts nothing.
+    /// Shows which of a server's projects fits a description, with the parts of each score. Starts
+    /// no server.
     Route(RouteArguments),
     /// Prints servers and their tools as WIT packages, for components in any language.
     Wit(WitArguments),
-    /// Prints the tools as TypeScript declarations, and writes a client for programs of your own.
+    /// Prints the tools as TypeScript declarations, and writes a client for your own programs.
     Typescript(TypescriptArguments),
-    /// Carries out one request of an orchestrator: a JSON object in, a JSON object out.
+    /// Carries out one request from an orchestrator: one JSON object in, one JSON object out.
     Request(RequestArguments),
     /// Starts each server and shows its state.
     Servers(ServersArguments),
@@ -131,28 +132,28 @@ pub(crate) enum Command {
     Remove(RemoveArguments),
     /// Writes belljar's entry into the configuration of an MCP client.
     Install(InstallArguments),
-    /// Prints the completions for a shell.
+    /// Prints a completion script for a shell.
     #[command(after_help = help::COMPLETIONS)]
     Completions(CompletionsArguments),
-    /// Prints the manual page, or writes those of all commands into a folder.
+    /// Prints the manual page, or writes the pages of all commands to a folder.
     #[command(after_help = help::MAN)]
     Man(ManArguments),
-    /// The warm process that keeps servers between commands.
+    /// Manages the warm process that keeps servers running between commands.
     #[command(after_help = help::DAEMON)]
     Daemon(DaemonArguments),
-    /// Shows in the terminal what runs do at this moment: runs, calls, servers, and how many wait
-    /// for your decision.
+    /// Shows in the terminal what is running now: runs, calls, servers, and how many calls wait for
+    /// your decision.
     #[command(after_help = help::TOP)]
     Top(TopArguments),
-    /// Opens belljar's page in your browser: runs, calls, and what waits for your decision.
+    /// Opens belljar's page in your browser: runs, calls, and decisions that wait for you.
     #[command(after_help = help::UI)]
     Ui(UiArguments),
-    /// Takes over the servers that MCP clients are configured with.
+    /// Imports the servers that MCP clients are configured with.
     Import(ImportArguments),
-    /// Answers a hook of a coding agent: what the owner's rules say of a tool call, or what there
-    /// is.
+    /// Answers a coding agent's hook: what the owner's rules say about a tool call, or which
+    /// servers there are.
     Hook(HookArguments),
-    /// Logs in at a remote server.
+    /// Logs in to a remote server.
     Login(LoginArguments),
 }
 

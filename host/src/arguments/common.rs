@@ -11,7 +11,7 @@ use crate::environment;
 
 #[derive(Args, Clone)]
 pub(crate) struct ConfigArguments {
-    /// The configuration: a belljar.toml, or the JSON of an MCP client.
+    /// The configuration: a belljar.toml, or the JSON file of an MCP client.
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
 }
@@ -19,7 +19,7 @@ pub(crate) struct ConfigArguments {
 /// Whether a command may use the daemon.
 #[derive(Args, Clone, Copy)]
 pub(crate) struct NoDaemon {
-    /// Does everything in this process, and starts no daemon.
+    /// Does everything in this process, without the daemon.
     #[arg(long)]
     pub(crate) no_daemon: bool,
 }
@@ -27,8 +27,8 @@ pub(crate) struct NoDaemon {
 /// Whose kept values a run has.
 #[derive(Args, Clone)]
 pub(crate) struct WorkspaceArgument {
-    /// The workspace, which tells apart what lives between runs; the folder of the command if none
-    /// is named.
+    /// The workspace, which separates the data that is kept between runs [default: the current
+    /// folder].
     #[arg(long, value_name = "NAME")]
     pub(crate) workspace: Option<String>,
 }

@@ -28,20 +28,19 @@ pub(crate) struct ApprovalsArguments {
 pub(crate) struct ApproveArguments {
     #[command(flatten)]
     pub(crate) decide: DecideArguments,
-    /// Approves any arguments of the tool under the rule, as it is defined now, for the rest of the
-    /// run.
+    /// Approves the tool, as it is defined now, with any arguments under this rule, for the rest of
+    /// the run.
     #[arg(long)]
     pub(crate) any_arguments: bool,
 }
 
 #[derive(Args)]
 pub(crate) struct DecideArguments {
-    /// Questions by their names, or the beginnings of these, as belljar approvals lists them; or a
-    /// run, for all that it asks.
+    /// Names of questions, or their beginnings, as listed by belljar approvals; or a run, for all
+    /// its questions.
     #[arg(value_name = "ID|RUN", required = true)]
     pub(crate) words: Vec<String>,
-    /// Decides without a person typing, where the owner's belljar.toml says `allow_yes = true` for
-    /// approvals.
+    /// Skips the prompt, if belljar.toml has `[approvals] allow_yes = true`.
     #[arg(long)]
     pub(crate) yes: bool,
 }

@@ -34,9 +34,9 @@ pub(crate) struct ArtifactsArguments {
 
 #[derive(Subcommand)]
 pub(crate) enum ArtifactsCommand {
-    /// Lists the artifacts of a workspace, the latest first, without showing any.
+    /// Lists the artifacts of a workspace, latest first, without their content.
     List {
-        /// Lists those of all workspaces and principals.
+        /// Lists the artifacts of all workspaces and principals.
         #[arg(long, conflicts_with_all = ["workspace", "principal"])]
         all_workspaces: bool,
         #[command(flatten)]
@@ -45,26 +45,26 @@ pub(crate) enum ArtifactsCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Prints one artifact: a value as JSON, a text as it is.
+    /// Prints one artifact: a value as JSON, text as it is.
     Get {
-        /// Its id, or the name under which it was saved.
+        /// The id of the artifact, or the name under which it was saved.
         #[arg(value_name = "ID")]
         which: ArtifactRef,
         #[command(flatten)]
         holder: HolderArguments,
-        /// Prints one JSON object around it.
+        /// Prints it inside a JSON object.
         #[arg(long)]
         json: bool,
     },
-    /// Finds passages with all of these words, or with parts of words.
+    /// Finds passages that contain all of these words, or else parts of words.
     Search {
         /// The words.
         #[arg(required = true)]
         words: Vec<String>,
-        /// Only in this artifact; can be given several times.
+        /// Only in this artifact; may be repeated.
         #[arg(long = "in", value_name = "ID")]
         within: Vec<ArtifactRef>,
-        /// The most passages that are shown.
+        /// Maximum number of passages to show.
         #[arg(long, value_name = "N", default_value_t = 10)]
         limit: u32,
         #[command(flatten)]
@@ -73,12 +73,12 @@ pub(crate) enum ArtifactsCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Writes an artifact into a new file, byte for byte.
+    /// Writes an artifact to a new file, byte for byte.
     Export {
-        /// Its id, or the name under which it was saved.
+        /// The id of the artifact, or the name under which it was saved.
         #[arg(value_name = "ID")]
         which: ArtifactRef,
-        /// The file, which must not exist yet.
+        /// The file to write, which must not exist yet.
         #[arg(short, long, value_name = "FILE")]
         out: PathBuf,
         #[command(flatten)]
@@ -86,13 +86,13 @@ pub(crate) enum ArtifactsCommand {
     },
     /// Removes artifacts.
     Rm {
-        /// Their ids or names.
+        /// The ids or names of the artifacts.
         #[arg(value_name = "ID", required_unless_present = "all", conflicts_with = "all")]
         which: Vec<ArtifactRef>,
         /// Removes all artifacts of the workspace.
         #[arg(long)]
         all: bool,
-        /// With --all: those of all workspaces and principals.
+        /// With --all: removes the artifacts of all workspaces and principals.
         #[arg(long, requires = "all", conflicts_with_all = ["which", "workspace", "principal"])]
         all_workspaces: bool,
         #[command(flatten)]
@@ -108,8 +108,8 @@ pub(crate) enum ArtifactsCommand {
 pub(crate) struct HolderArguments {
     #[command(flatten)]
     workspace: WorkspaceArgument,
-    /// The artifacts of a principal of belljar serve --http, such as the name of a token; your own
-    /// if none is named.
+    /// The principal of belljar serve --http whose artifacts to use, such as the name of a token
+    /// [default: you].
     #[arg(long, value_name = "NAME")]
     principal: Option<String>,
     #[command(flatten)]

@@ -26,10 +26,10 @@ use crate::{
 #[derive(Args)]
 #[command(after_help = help::BENCH)]
 pub(crate) struct BenchArguments {
-    /// Takes a few seconds: fewer rounds, and without the cost of limits.
+    /// Takes a few seconds: runs fewer rounds, and does not measure the cost of limits.
     #[arg(long)]
     pub(crate) quick: bool,
-    /// Writes a page with plots, for any browser.
+    /// Writes an HTML page with plots.
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
     #[command(flatten)]

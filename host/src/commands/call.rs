@@ -26,17 +26,17 @@ pub(crate) struct CallArguments {
     /// The tool, as in fs.read_file.
     #[arg(value_name = "SERVER.TOOL")]
     pub(crate) path: ToolPath,
-    /// The arguments, a JSON object; @FILE reads it from a file, - from stdin.
+    /// The arguments, as a JSON object; @FILE reads them from a file, - from stdin.
     #[arg(long, value_name = "JSON|@FILE|-", default_value = "{}")]
     pub(crate) input: String,
-    /// What to show of the value: a filter in jq's language, as in '.issues[] | {id, title}'.
+    /// A jq filter for the value, as in '.issues[] | {id, title}'.
     #[arg(long, value_name = "FILTER")]
     pub(crate) select: Option<String>,
     #[command(flatten)]
     pub(crate) config: ConfigArguments,
     #[command(flatten)]
     pub(crate) daemon: NoDaemon,
-    /// Prints one JSON object, which has the raw result unless --select is given.
+    /// Prints one JSON object, including the raw result unless --select is given.
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -17,13 +17,13 @@ use crate::{
 
 #[derive(Args)]
 pub(crate) struct CheckArguments {
-    /// The script; - or nothing reads it from stdin.
+    /// The script; without a file, or with -, it is read from stdin.
     #[arg(value_name = "FILE", conflicts_with = "code")]
     pub(crate) file: Option<PathBuf>,
     /// The script itself.
     #[arg(long, value_name = "TEXT")]
     pub(crate) code: Option<String>,
-    /// The profile of the entry through which the script would come, for the rules.
+    /// The profile that rules see, as given to belljar serve --profile.
     #[arg(long, value_name = "NAME")]
     pub(crate) profile: Option<String>,
     #[command(flatten)]

@@ -26,17 +26,18 @@ pub(crate) struct DaemonArguments {
 
 #[derive(Subcommand)]
 pub(crate) enum DaemonCommand {
-    /// Starts it, if it is not running.
+    /// Starts the daemon, if it is not running.
     Start(DaemonOptions),
-    /// Shows its state; exit code 1 if there is none.
+    /// Shows the daemon's state; exit code 1 if none is running.
     Status(DaemonOptions),
-    /// Prints the metrics of its runs, in Prometheus' text format; exit code 1 if there is none.
+    /// Prints the metrics of the daemon's runs in Prometheus text format; exit code 1 if none is
+    /// running.
     Metrics(DaemonOptions),
-    /// Ends it when its running requests have ended.
+    /// Stops the daemon when its running requests have ended.
     Stop(DaemonOptions),
-    /// Makes it read its configuration again; running requests keep their servers.
+    /// Makes the daemon read its configuration again; running requests keep their servers.
     Reload(DaemonOptions),
-    /// Ends it and starts a new one.
+    /// Stops the daemon and starts a new one.
     Restart(DaemonOptions),
     /// Is the daemon, in this process.
     #[command(hide = true)]

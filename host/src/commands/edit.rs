@@ -20,24 +20,24 @@ use crate::{
 #[derive(Args)]
 #[command(after_help = help::ADD)]
 pub(crate) struct AddArguments {
-    /// What scripts and commands will call it.
+    /// The name that scripts and commands will use for the server.
     pub(crate) name: String,
     /// The address of a remote server.
     #[arg(long, value_name = "URL", conflicts_with_all = ["command", "env"])]
     pub(crate) url: Option<String>,
-    /// A header for each request to it, as in 'Authorization: Bearer ${TOKEN}'.
+    /// A header for each request, as in 'Authorization: Bearer ${TOKEN}'.
     #[arg(long = "header", value_name = "NAME: VALUE", requires = "url", value_parser = header)]
     pub(crate) headers: Vec<(String, String)>,
     /// A variable of the program's environment, as in 'TOKEN=${TOKEN}'.
     #[arg(long, value_name = "NAME=VALUE", value_parser = variable)]
     pub(crate) env: Vec<(String, String)>,
-    /// The program that is the server, and its arguments.
+    /// The program of the server, and its arguments.
     #[arg(last = true, value_name = "COMMAND")]
     pub(crate) command: Vec<String>,
-    /// The server keeps state: it is not stopped for being idle.
+    /// The server keeps state, so it is not stopped when idle.
     #[arg(long)]
     pub(crate) stateful: bool,
-    /// It starts with the daemon, not when it is first needed.
+    /// The server starts with the daemon instead of when it is first needed.
     #[arg(long)]
     pub(crate) warm: bool,
     #[command(flatten)]

@@ -15,7 +15,7 @@ pub(crate) struct CompletionsArguments {
 
 #[derive(Args)]
 pub(crate) struct ManArguments {
-    /// Where to write the pages; nothing prints the first.
+    /// The folder for the pages of all commands; without it, the main page is printed.
     #[arg(value_name = "FOLDER")]
     pub(crate) folder: Option<PathBuf>,
 }

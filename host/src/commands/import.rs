@@ -19,11 +19,11 @@ use crate::{arguments::ConfigArguments, consent, environment, failure::Failure, 
 #[derive(Args)]
 #[command(after_help = help::IMPORT)]
 pub(crate) struct ImportArguments {
-    /// Only of this file or client: claude-desktop, claude-code, cursor or vscode [default: the
+    /// Only from this file or client: claude-desktop, claude-code, cursor or vscode [default: the
     /// user's own files of all clients].
     #[arg(long, value_name = "FILE|CLIENT", value_parser = ImportFrom::parse)]
     pub(crate) from: Option<ImportFrom>,
-    /// Writes them into the configuration, after a copy of what is there.
+    /// Writes the servers to the configuration, after making a copy of it.
     #[arg(long)]
     pub(crate) write: bool,
     #[command(flatten)]

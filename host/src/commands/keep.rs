@@ -24,7 +24,7 @@ pub(crate) struct KeepArguments {
 
 #[derive(Subcommand)]
 pub(crate) enum KeepCommand {
-    /// Lists the values of a workspace, without showing any.
+    /// Lists the values of a workspace, without their content.
     List {
         #[command(flatten)]
         holder: HolderArguments,
@@ -34,20 +34,20 @@ pub(crate) enum KeepCommand {
     },
     /// Prints one value, as JSON.
     Get {
-        /// Its name, as in keep.NAME.
+        /// The name of the value, as in keep.NAME.
         name: String,
         #[command(flatten)]
         holder: HolderArguments,
-        /// Prints one JSON object around it.
+        /// Prints it inside a JSON object.
         #[arg(long)]
         json: bool,
     },
-    /// Forgets values, and overwrites them in the ledger's file.
+    /// Removes values, and overwrites them in the ledger's file.
     Rm {
-        /// Their names.
+        /// The names of the values.
         #[arg(value_name = "NAME", required_unless_present = "all", conflicts_with = "all")]
         names: Vec<String>,
-        /// Forgets all values of the workspace.
+        /// Removes all values of the workspace.
         #[arg(long)]
         all: bool,
         #[command(flatten)]
@@ -63,8 +63,8 @@ pub(crate) enum KeepCommand {
 pub(crate) struct HolderArguments {
     #[command(flatten)]
     workspace: WorkspaceArgument,
-    /// The values of a principal of belljar serve --http, such as the name of a token; your own if
-    /// none is named.
+    /// The principal of belljar serve --http whose values to use, such as the name of a token
+    /// [default: you].
     #[arg(long, value_name = "NAME")]
     principal: Option<String>,
     #[command(flatten)]

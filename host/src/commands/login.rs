@@ -11,7 +11,7 @@ use crate::{arguments::ConfigArguments, failure::Failure, help, output, setup, s
 #[derive(Args)]
 #[command(after_help = help::LOGIN)]
 pub(crate) struct LoginArguments {
-    /// The server, by its name in the configuration.
+    /// The name of the server in the configuration.
     pub(crate) server: String,
     #[command(flatten)]
     pub(crate) config: ConfigArguments,

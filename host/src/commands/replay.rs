@@ -23,21 +23,22 @@ use crate::{
 #[derive(Args)]
 #[command(after_help = help::REPLAY)]
 pub(crate) struct ReplayArguments {
-    /// The recording, as run --record writes it, or a run of which the ledger has one.
+    /// A recording written by belljar run --record, or a run whose recording is in the ledger.
     #[arg(value_name = "FILE|RUN")]
     pub(crate) file: PathBuf,
-    /// Runs this script in the place of the recorded one. Calls are answered where their tool and
-    /// arguments were recorded.
+    /// Runs this script instead of the recorded one. Calls are answered if their tool and arguments
+    /// were recorded.
     #[arg(long, value_name = "SCRIPT")]
     pub(crate) source: Option<PathBuf>,
-    /// The component whose run it is: the very file, which is not in the recording.
+    /// The component that was run. It must be the same file, since the recording does not contain
+    /// it.
     #[arg(long, value_name = "WASM", conflicts_with_all = ["source", "fixture", "loose"])]
     pub(crate) component: Option<PathBuf>,
-    /// Writes a fixture of the run into this new file, for belljar test.
+    /// Writes a fixture of the run to this new file, for belljar test.
     #[arg(long, value_name = "OUT")]
     pub(crate) fixture: Option<PathBuf>,
-    /// Makes the fixture one whose calls are answered by tool and arguments, in any order. With
-    /// --source it always is one.
+    /// Makes the fixture loose: its calls are answered by tool and arguments, in any order. With
+    /// --source, fixtures are always loose.
     #[arg(long, requires = "fixture")]
     pub(crate) loose: bool,
     #[command(flatten)]

@@ -27,7 +27,7 @@ use crate::{
 #[derive(Args)]
 #[command(after_help = help::REQUEST)]
 pub(crate) struct RequestArguments {
-    /// The request; - or nothing reads it from stdin.
+    /// The request; without a file, or with -, it is read from stdin.
     #[arg(value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
     #[command(flatten)]

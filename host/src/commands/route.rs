@@ -18,10 +18,10 @@ use crate::{
 #[derive(Args)]
 #[command(after_help = help::ROUTE)]
 pub(crate) struct RouteArguments {
-    /// The server, by its name in the configuration.
+    /// The name of the server in the configuration.
     #[arg(value_name = "SERVER")]
     pub(crate) server: String,
-    /// What the call is about, in words.
+    /// Words that describe what the call is about.
     #[arg(value_name = "WORDS", required = true)]
     pub(crate) words: Vec<String>,
     #[command(flatten)]

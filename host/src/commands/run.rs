@@ -27,8 +27,8 @@ use crate::{
 #[derive(Args)]
 #[command(after_help = help::RUN)]
 pub(crate) struct RunArguments {
-    /// The script; - or nothing reads it from stdin. A file that ends in .wasm or .wat is a
-    /// component.
+    /// The script; without a file, or with -, it is read from stdin. A .wasm or .wat file is run as
+    /// a component.
     #[arg(value_name = "FILE", conflicts_with = "code")]
     pub(crate) file: Option<PathBuf>,
     /// The script itself.
@@ -39,17 +39,19 @@ pub(crate) struct RunArguments {
     /// Prints the whole outcome as one JSON object.
     #[arg(long)]
     pub(crate) json: bool,
-    /// Records what the script takes in to a file, for belljar replay. It holds arguments and
+    /// Records the script's inputs in a file, for belljar replay. The file contains arguments and
     /// answers.
     #[arg(long, value_name = "FILE")]
     pub(crate) record: Option<PathBuf>,
-    /// What the ledger keeps of this run, whatever it keeps of others: off, calls or recordings.
+    /// What the ledger keeps of this run, instead of the configured `[ledger] level`: off, calls or
+    /// recordings.
     #[arg(long, value_name = "LEVEL")]
     pub(crate) ledger: Option<LedgerLevel>,
-    /// What a component's run is given: a JSON text.
+    /// The input of a component's run, as JSON.
     #[arg(long, value_name = "JSON", conflicts_with_all = ["code", "plan"])]
     pub(crate) input: Option<String>,
-    /// Prints what a component could reach, with effects and the rules' verdicts, and runs nothing.
+    /// Prints which tools a component could call, with their effects and the rules' verdicts, and
+    /// runs nothing.
     #[arg(long, conflicts_with_all = ["code", "record"])]
     pub(crate) plan: bool,
     #[command(flatten)]
@@ -65,12 +67,11 @@ pub(crate) struct ResumeArguments {
     /// The name of the run.
     #[arg(value_name = "RUN")]
     pub(crate) run: RunId,
-    /// What became of the calls that it had sent when it was interrupted, where no answer is known.
-    /// None of them is sent again.
+    /// What to assume about calls that were sent but not answered when the run was interrupted.
+    /// They are not sent again.
     #[arg(long, value_enum, value_name = "failed|done", hide_possible_values = true)]
     pub(crate) assume: Option<Assume>,
-    /// Assumes it without a person typing, where your belljar.toml says `allow_yes = true` for
-    /// approvals.
+    /// Skips the prompt, if belljar.toml has `[approvals] allow_yes = true`.
     #[arg(long, requires = "assume")]
     pub(crate) yes: bool,
     #[command(flatten)]

@@ -17,9 +17,9 @@ use crate::{
 #[derive(Args)]
 #[command(after_help = help::SEARCH)]
 pub(crate) struct SearchArguments {
-    /// What to look for; nothing lists the servers and their tools.
+    /// What to search for; without it, the servers and their tools are listed.
     pub(crate) query: Vec<String>,
-    /// How much to say of each tool: names, brief or full.
+    /// How much to show of each tool: names, brief or full.
     #[arg(long, value_name = "LEVEL")]
     pub(crate) detail: Option<Detail>,
     /// Only tools of this server.
@@ -28,10 +28,10 @@ pub(crate) struct SearchArguments {
     /// Only tools with this effect: read_only, mutating or external.
     #[arg(long, value_name = "EFFECT")]
     pub(crate) effect: Option<Effect>,
-    /// The most tools to show.
+    /// Maximum number of tools to show.
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<usize>,
-    /// The most tokens that the answer may take [default: 2000].
+    /// Maximum number of tokens in the answer [default: 2000].
     #[arg(long, value_name = "N")]
     pub(crate) budget: Option<usize>,
     #[command(flatten)]

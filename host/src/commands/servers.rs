@@ -20,7 +20,7 @@ pub(crate) struct ServersArguments {
     pub(crate) config: ConfigArguments,
     #[command(flatten)]
     pub(crate) daemon: NoDaemon,
-    /// Shows what was measured of each server in the last seven days, and starts none.
+    /// Shows each server's measurements of the last seven days, and starts none.
     #[arg(long)]
     pub(crate) stats: bool,
     /// Prints one JSON object.

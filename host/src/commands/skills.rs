@@ -34,7 +34,7 @@ pub(crate) struct SkillsArguments {
 
 #[derive(Subcommand)]
 pub(crate) enum SkillsCommand {
-    /// Lists them, each with what it takes.
+    /// Lists the scripts and their parameters.
     List {
         #[command(flatten)]
         config: ConfigArguments,
@@ -42,9 +42,9 @@ pub(crate) enum SkillsCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Shows the declaration of each, or why it cannot be called.
+    /// Shows the declaration of each script, or why it cannot be called.
     Check {
-        /// Only this one.
+        /// Only this script.
         name: Option<String>,
         #[command(flatten)]
         config: ConfigArguments,
@@ -52,9 +52,9 @@ pub(crate) enum SkillsCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Saves the script of a run under a name, in the folder beside belljar.toml.
+    /// Saves the script of a run under a name, in the folder skills beside belljar.toml.
     Save(SaveArguments),
-    /// Runs one.
+    /// Runs a script.
     Run(Box<RunSkillArguments>),
 }
 
@@ -62,14 +62,13 @@ pub(crate) enum SkillsCommand {
 pub(crate) struct SaveArguments {
     /// The name: a lower-case letter, then lower-case letters, digits, _ and -.
     pub(crate) name: String,
-    /// The run, of which the ledger must have a recording: belljar run --ledger recordings.
+    /// The run, whose recording must be in the ledger: use belljar run --ledger recordings.
     #[arg(long, value_name = "RUN")]
     pub(crate) run: RunIdStart,
-    /// Replaces one of this name.
+    /// Replaces an existing script of this name.
     #[arg(long)]
     pub(crate) force: bool,
-    /// Does it without a person typing a code, where your belljar.toml says `allow_yes = true` for
-    /// approvals.
+    /// Skips the prompt, if belljar.toml has `[approvals] allow_yes = true`.
     #[arg(long)]
     pub(crate) yes: bool,
     #[command(flatten)]
@@ -78,9 +77,9 @@ pub(crate) struct SaveArguments {
 
 #[derive(Args)]
 pub(crate) struct RunSkillArguments {
-    /// Its name.
+    /// The name of the script.
     pub(crate) name: String,
-    /// Its arguments, a JSON object; @FILE reads it from a file, - from stdin.
+    /// The arguments of the script, as a JSON object; @FILE reads them from a file, - from stdin.
     #[arg(long, value_name = "JSON|@FILE|-", default_value = "{}")]
     pub(crate) input: String,
     #[command(flatten)]

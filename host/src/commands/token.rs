@@ -25,12 +25,12 @@ pub(crate) struct TokenArguments {
 
 #[derive(Subcommand)]
 pub(crate) enum TokenCommand {
-    /// Makes a token and shows it, once.
+    /// Creates a token and shows it once.
     Add {
-        /// The name of the token: the principal of its requests.
+        /// The name of the token, which is also the principal of its requests.
         name: String,
-        /// What it is good for: search, run, run:read-only, metrics, or admin, which is all of
-        /// these; may be repeated [default: search and run].
+        /// What the token allows: search, run, run:read-only, metrics, or admin, which includes all
+        /// of these; may be repeated [default: search and run].
         #[arg(long, value_name = "SCOPE")]
         scope: Vec<Scope>,
         #[command(flatten)]
@@ -42,7 +42,7 @@ pub(crate) enum TokenCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Gives a token a new secret and shows it, once. The old one no longer works.
+    /// Gives a token a new secret and shows it once. The old secret stops working.
     Rotate {
         /// The name of the token.
         name: String,
@@ -67,8 +67,7 @@ impl TokenCommand {
 /// How the owner confirms.
 #[derive(Args)]
 pub(crate) struct TokenOwner {
-    /// Does it without a person typing a code, where the owner's belljar.toml says
-    /// `allow_yes = true` for approvals.
+    /// Skips the prompt, if belljar.toml has `[approvals] allow_yes = true`.
     #[arg(long)]
     pub(crate) yes: bool,
     #[command(flatten)]

@@ -27,34 +27,35 @@ const FILE: &str = "client.mjs";
 const TYPES_FILE: &str = "client.d.mts";
 
 const HELP: &str = "\
-The module has the type of each tool's function, and a client with these types: --out writes both, and a program of yours \
-imports ./client.mjs. It talks to the daemon, which it starts if need be, so that servers stay warm. docs/TYPESCRIPT.md shows how.
+The module has the type of each tool's function. --out writes it together with a client that has these types, which \
+your program imports as ./client.mjs. The client talks to the daemon, and starts it if necessary, so that servers \
+stay warm. See docs/TYPESCRIPT.md.
 
 Examples:
   belljar typescript github                  print the declarations of a server
   belljar typescript --out belljar           write the client and its types for all servers
 
-Nothing is called. A server is started only if its tools are not known yet, or a named tool is not among them.
+No tool is called. A server is started only if its tools are not known yet, or a named tool is not among them.
 
-Exit code: 0, also if a server that was not named is left out since it is not available; 2 wrong usage or configuration, or a \
-server or tool that is not there; 3 belljar itself failed.";
+Exit code: 0, also if a server that was not named is left out because it is unavailable; 2 wrong usage or \
+configuration, or no such server or tool; 3 belljar itself failed.";
 
 #[derive(Args)]
 #[command(after_help = HELP)]
 pub(crate) struct TypescriptArguments {
-    /// Servers, or single tools of them; nothing takes all servers.
+    /// Servers, or single tools [default: all servers].
     #[arg(value_name = "SERVER|SERVER.TOOL")]
     names: Vec<String>,
-    /// Writes the client and its types into this folder, and prints nothing of them.
+    /// Writes the client and its types to this folder instead of printing them.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Where a server declares no result, takes the type that results had in earlier calls; it is
-    /// unknown otherwise.
+    /// For tools that declare no result type, uses the type of results of earlier calls instead of
+    /// unknown.
     #[arg(long)]
     observed: bool,
     #[command(flatten)]
     config: ConfigArguments,
-    /// Prints one JSON object: the files, and the tools that are declared.
+    /// Prints one JSON object: the files, and the declared tools.
     #[arg(long)]
     pub(crate) json: bool,
 }

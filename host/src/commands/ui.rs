@@ -19,7 +19,7 @@ use crate::{
 pub(crate) struct UiArguments {
     #[command(flatten)]
     pub(crate) config: ConfigArguments,
-    /// Starts no browser: prints the path of a file that leads one to the page.
+    /// Prints the path of a file that opens the page, instead of starting a browser.
     #[arg(long)]
     pub(crate) no_open: bool,
     /// Prints one JSON object.

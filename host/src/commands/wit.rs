@@ -31,34 +31,34 @@ use crate::{
 };
 
 const HELP: &str = "\
-Each server is a package of its own, belljar:mcp-NAME, with its tools as typed functions: once one at a time (tools), and once \
-async (tools-async). docs/COMPONENTS.md has the rules for names and types.
+Each server has its own package, belljar:mcp-NAME, with its tools as typed functions: synchronous in the interface \
+tools, and async in tools-async. The rules for names and types are in docs/COMPONENTS.md.
 
 Examples:
   belljar wit github                                  print the package of a server
-  belljar wit github.create_issue github.list_issues  a package with these tools alone
+  belljar wit github.create_issue github.list_issues  a package with only these tools
   belljar wit github fs --world --out wit             write a folder for wit-bindgen, componentize-py, jco or wasm-tools
-  belljar wit --any-tool --world --out wit            for components that find tools by their names while they run
+  belljar wit --any-tool --world --out wit            for components that find tools by name at run time
 
-Nothing is called. A server is started only if its tools are not known yet, or a named tool is not among them.
+No tool is called. A server is started only if its tools are not known yet, or a named tool is not among them.
 
-Exit code: 0, also if a server that was not named is left out since it is not available; 2 wrong usage or configuration, or a \
-server or tool that is not there; 3 belljar itself failed.";
+Exit code: 0, also if a server that was not named is left out because it is unavailable; 2 wrong usage or \
+configuration, or no such server or tool; 3 belljar itself failed.";
 
 #[derive(Args)]
 #[command(after_help = HELP)]
 pub(crate) struct WitArguments {
-    /// Servers, or single tools of them; nothing takes all servers.
+    /// Servers, or single tools [default: all servers].
     #[arg(value_name = "SERVER|SERVER.TOOL")]
     pub(crate) names: Vec<String>,
-    /// Adds the interface that finds any tool by its name while a component runs. Alone, it takes
-    /// no server.
+    /// Adds the interface with which a component finds any tool by name at run time. Without names,
+    /// no server is included.
     #[arg(long)]
     pub(crate) any_tool: bool,
-    /// Writes the package and its dependencies into this folder, and prints nothing of them.
+    /// Writes the package and its dependencies to this folder instead of printing them.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Adds the worlds of a guest, which import these tools and export run: guest, and guest-async.
+    /// Adds the worlds guest and guest-async, which import these tools and export run.
     #[arg(long)]
     pub(crate) world: bool,
     #[command(flatten)]

@@ -30,14 +30,14 @@ const WAIT: Duration = Duration::from_millis(50);
 pub(crate) struct HookArguments {
     #[command(subcommand)]
     rehearsal: Option<HookCommand>,
-    /// Whose hook it is: claude-code, codex, vscode, copilot, cursor, gemini, or auto, which
-    /// guesses from the input.
+    /// The client: claude-code, codex, vscode, copilot, cursor, gemini, or auto, which guesses from
+    /// the input.
     #[arg(required = true)]
     client: Option<String>,
-    /// The client's name of the event: PreToolUse or BeforeTool, or SessionStart.
+    /// The client's name for the event: PreToolUse, BeforeTool or SessionStart.
     #[arg(required = true)]
     event: Option<String>,
-    /// How long the daemon may take before a tool call. Then the agent goes on.
+    /// How long to wait for the daemon before a tool call. After that, the agent goes on.
     #[arg(long, value_name = "DURATION", default_value = "50ms", value_parser = arguments::duration)]
     wait: Duration,
     #[command(flatten)]
@@ -46,19 +46,18 @@ pub(crate) struct HookArguments {
 
 #[derive(Subcommand)]
 enum HookCommand {
-    /// Shows what the rules would say to calls that were written down. Asks no daemon, starts
-    /// nothing.
+    /// Shows what the rules would say to recorded calls. Asks no daemon, and starts nothing.
     #[command(after_help = help::HOOK_TEST)]
     Test(RehearseArguments),
 }
 
 #[derive(Args)]
 struct RehearseArguments {
-    /// A transcript, a JSON object a line: what a client sends before a tool call, or what Claude
-    /// Code writes down; - for stdin.
+    /// A transcript with one JSON object per line: what a client sends before a tool call, or a
+    /// transcript of Claude Code; - for stdin.
     #[arg(value_name = "FILE")]
     transcript: Option<PathBuf>,
-    /// Whose calls they are; auto guesses.
+    /// The client that made the calls; auto guesses.
     #[arg(long, value_name = "CLIENT", default_value = "auto")]
     client: String,
     #[command(flatten)]

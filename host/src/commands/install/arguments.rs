@@ -8,16 +8,16 @@ use crate::{arguments::ConfigArguments, help};
 #[derive(Args)]
 #[command(after_help = help::INSTALL)]
 pub(crate) struct InstallArguments {
-    /// The client; codex, copilot and gemini with --hooks alone.
+    /// The client; codex, copilot and gemini only with --hooks.
     pub(crate) client: InstallClient,
     /// Writes without asking.
     #[arg(long, short)]
     pub(crate) yes: bool,
-    /// Takes the entry out again.
+    /// Removes the entry.
     #[arg(long)]
     pub(crate) undo: bool,
-    /// An entry for a running `belljar serve --http`, with a new token, in place of one that starts
-    /// belljar; at http://127.0.0.1:8765/mcp if no URL is given.
+    /// Writes an entry that connects to a running `belljar serve --http` with a new token, instead
+    /// of one that starts belljar; without a URL, at http://127.0.0.1:8765/mcp.
     #[arg(
         long,
         value_name = "URL",
@@ -29,11 +29,11 @@ pub(crate) struct InstallArguments {
     /// With --http: the name of the token, and so of the principal [default: the client's name].
     #[arg(long, value_name = "NAME", requires = "http")]
     pub(crate) token_name: Option<String>,
-    /// With --http: what the token is good for, as for `belljar token add`.
+    /// With --http: what the token allows, as for `belljar token add`.
     #[arg(long, value_name = "SCOPE", requires = "http")]
     pub(crate) scope: Vec<Scope>,
-    /// Hooks, in place of an entry: what the client runs before a tool call and when a session
-    /// begins, so that belljar can lead the agent.
+    /// Writes hooks instead of an entry: commands that the client runs before a tool call and when
+    /// a session begins, so that belljar can guide the agent.
     #[arg(long, conflicts_with = "http")]
     pub(crate) hooks: bool,
     #[command(flatten)]

@@ -14,14 +14,14 @@ pub(crate) struct PolicyArguments {
 
 #[derive(Subcommand)]
 pub(crate) enum PolicyCommand {
-    /// Says all that is wrong with the rules, each with line and column.
+    /// Reports every mistake in the rules, with line and column.
     Check(PolicyOptions),
-    /// Runs the tests in the file of the rules.
+    /// Runs the tests in the rules file.
     Test(PolicyOptions),
-    /// Says what happens to a call, and what each rule says of it. Nothing is called.
+    /// Shows what would happen to a call, and what each rule says about it. Calls nothing.
     Explain(PolicyExplainArguments),
-    /// Shows how servers describe pinned tools now, and accepts it once you have typed a code. No
-    /// server is started.
+    /// Shows how servers describe pinned tools now, and accepts this after you type a code. Starts
+    /// no server.
     Accept(PolicyAcceptArguments),
 }
 
@@ -49,26 +49,25 @@ pub(crate) struct PolicyExplainArguments {
     /// The tool, as in fs.write_file.
     #[arg(value_name = "SERVER.TOOL")]
     pub(crate) path: ToolPath,
-    /// The arguments, a JSON object; @FILE reads it from a file, - from stdin.
+    /// The arguments, as a JSON object; @FILE reads them from a file, - from stdin.
     #[arg(long, value_name = "JSON|@FILE|-", default_value = "{}")]
     pub(crate) input: String,
-    /// Who calls: the name of a token, or the owner.
+    /// Who makes the call: the name of a token, or owner.
     #[arg(long, value_name = "NAME", default_value = "owner")]
     pub(crate) principal: String,
-    /// The profile of the entry through which the call comes.
+    /// The profile that rules see, as given to belljar serve --profile.
     #[arg(long, value_name = "NAME")]
     pub(crate) profile: Option<String>,
-    /// A label that the run carries; may be given more than once.
+    /// A label that the run carries; may be repeated.
     #[arg(long, value_name = "LABEL")]
     pub(crate) carries: Vec<String>,
-    /// A rule with 'after', whose earlier call is assumed to have succeeded; may be given more than
-    /// once.
+    /// A rule with 'after' whose earlier call is assumed to have succeeded; may be repeated.
     #[arg(long, value_name = "RULE")]
     pub(crate) after: Vec<String>,
-    /// The count that the 'measure' of a rule would give.
+    /// The count to assume for the 'measure' of a rule.
     #[arg(long, value_name = "COUNT")]
     pub(crate) measured: Option<u64>,
-    /// When, as in 'mon 10:30' [default: now].
+    /// The time of the call, as in 'mon 10:30' [default: now].
     #[arg(long, value_name = "DAY TIME", value_parser = local_time)]
     pub(crate) at: Option<LocalTime>,
     #[command(flatten)]
@@ -83,8 +82,7 @@ pub(crate) struct PolicyAcceptArguments {
     /// Only this server, or this tool.
     #[arg(value_name = "SERVER[.TOOL]")]
     pub(crate) tool: Option<String>,
-    /// Accepts without a person typing, where your belljar.toml says `allow_yes = true` for
-    /// approvals.
+    /// Skips the prompt, if belljar.toml has `[approvals] allow_yes = true`.
     #[arg(long)]
     pub(crate) yes: bool,
     #[command(flatten)]

@@ -21,7 +21,7 @@ pub(crate) struct RunsArguments {
     /// Only runs with a call of this effect: read_only, mutating or external.
     #[arg(long, value_name = "EFFECT")]
     pub(crate) effect: Option<Effect>,
-    /// Only runs whose client, principal or origin has this text in its name.
+    /// Only runs whose client, principal or origin contains this text.
     #[arg(long, value_name = "TEXT")]
     pub(crate) client: Option<String>,
     /// Only runs that failed or were interrupted.
@@ -34,7 +34,7 @@ pub(crate) struct RunsArguments {
     /// 2026-11-22T18:00:00Z.
     #[arg(long, value_name = "WHEN", value_parser = since)]
     pub(crate) since: Option<SystemTime>,
-    /// The most runs to show.
+    /// Maximum number of runs to show.
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub(crate) limit: u32,
     /// Prints one JSON object.
@@ -58,18 +58,18 @@ impl RunsArguments {
 pub(crate) enum RunsCommand {
     /// Shows one run: its calls in order, how it ended, and what it used.
     Show(RunsShowArguments),
-    /// Says where two runs differ first: script, calls, arguments, answers, end, fuel.
+    /// Shows the first difference between two runs: script, calls, arguments, answers, end, fuel.
     Diff(RunsDiffArguments),
     /// Writes the recording of a run, for belljar replay.
     Export(RunsExportArguments),
-    /// Forgets runs: those named, those before a time, all, or those that the configured ledger
-    /// does not keep.
+    /// Removes runs: those named, those before a time, all, or by default those that exceed
+    /// `[ledger] keep`.
     Purge(RunsPurgeArguments),
 }
 
 #[derive(Args)]
 pub(crate) struct RunsShowArguments {
-    /// The run, as in r_0123456789abc, or a beginning of its name.
+    /// The run, such as r_0123456789abc, or the beginning of its name.
     #[arg(value_name = "RUN")]
     pub(crate) run: RunIdStart,
     /// Prints one JSON object.
@@ -79,10 +79,10 @@ pub(crate) struct RunsShowArguments {
 
 #[derive(Args)]
 pub(crate) struct RunsDiffArguments {
-    /// The one run.
+    /// The first run.
     #[arg(value_name = "RUN")]
     pub(crate) one: RunIdStart,
-    /// The other.
+    /// The second run.
     #[arg(value_name = "RUN")]
     pub(crate) other: RunIdStart,
     /// Prints one JSON object.
@@ -95,13 +95,13 @@ pub(crate) struct RunsExportArguments {
     /// The run.
     #[arg(value_name = "RUN")]
     pub(crate) run: RunIdStart,
-    /// A file that does not exist yet [default: stdout].
+    /// The file to write, which must not exist yet [default: stdout].
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// Writes a fixture, for belljar test: the same as a text that can be read in a diff.
+    /// Writes a fixture for belljar test: the same content, as text that is readable in a diff.
     #[arg(long)]
     pub(crate) fixture: bool,
-    /// Makes the fixture one whose calls are answered by tool and arguments, in any order.
+    /// Makes the fixture loose: its calls are answered by tool and arguments, in any order.
     #[arg(long, requires = "fixture")]
     pub(crate) loose: bool,
     #[command(flatten)]

@@ -40,7 +40,7 @@ const ANSWER: Duration = Duration::from_secs(5);
 pub(crate) struct TopArguments {
     #[command(flatten)]
     pub(crate) config: ConfigArguments,
-    /// Prints what there is now as one JSON object.
+    /// Prints the current state as one JSON object.
     #[arg(long)]
     pub(crate) json: bool,
 }
