@@ -50,7 +50,7 @@ pub(crate) fn types(word: &str, prompt: &str) -> Result<(), Failure> {
     let read = asked.and_then(|()| io::stdin().read_line(&mut line));
     match read {
         Ok(_) if line.trim() == word => Ok(()),
-        _ => Err(RunError::new(ErrorKind::Cancelled, "that was something else: nothing is decided").into()),
+        _ => Err(RunError::new(ErrorKind::Cancelled, "that does not match: nothing is decided").into()),
     }
 }
 
@@ -68,8 +68,8 @@ pub(crate) fn owner_agrees(
     if allow_yes()? {
         return Ok(());
     }
-    let hint = "your belljar.toml would have to say [approvals] allow_yes = true";
-    Err(Failure::usage("--yes is not allowed here: a person has to type", hint))
+    let hint = "--yes needs [approvals] allow_yes = true in your belljar.toml";
+    Err(Failure::usage("--yes is not allowed here: a person has to confirm", hint))
 }
 
 /// Discards typed text that was not read yet: nobody agrees to what they have not seen.

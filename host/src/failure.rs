@@ -52,7 +52,7 @@ impl From<ReplayError> for Failure {
         match error {
             ReplayError::Run(error) => error.into(),
             ReplayError::Diverged(_) => RunError::new(ErrorKind::Diverged, message)
-                .with_hint("the file was changed, or this belljar runs scripts otherwise than the one that made it")
+                .with_hint("the file was changed, or it was made by a belljar that runs scripts differently")
                 .into(),
             ReplayError::Limits(fault) => {
                 let hint = format!("raise limits.{} in the configuration", fault.name);

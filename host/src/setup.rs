@@ -353,7 +353,7 @@ pub(crate) async fn engine(runs: &RunsPatch) -> Result<Engine, Failure> {
 #[cfg(unix)]
 async fn apart(runs: &RunsPatch) -> Result<Engine, Failure> {
     let program = environment::own_program().ok_or_else(|| {
-        Failure::internal("belljar's own program cannot be found, which the engine's process is to run")
+        Failure::internal("belljar's own program cannot be found, but it is needed to start the engine's process")
     })?;
     let program = WorkerProgram { program, arguments: vec![ENGINE.into()] };
     let process = ProcessEngine::start(program, options(runs)).await.map_err(|fault| {

@@ -228,7 +228,7 @@ fn a_state_that_is_not_the_requests_own_decides_nothing_and_says_why() {
     // A client without forms was asked nothing.
     client.capabilities = json!({});
     let answer = client.again(&code(), &asked, approve);
-    assert!(answer["error"]["message"].as_str().unwrap().contains("has asked this client nothing"), "{answer:#}");
+    assert!(answer["error"]["message"].as_str().unwrap().contains("has not asked this client anything"), "{answer:#}");
     // Nor has the owner been asked twice.
     client.capabilities = json!({ FORMS: { "form": {} } });
     let answer = client.again(&code(), &asked, approve);
@@ -293,7 +293,7 @@ fn over_http_the_owner_is_asked_at_their_socket_and_whoever_has_a_token_is_not()
     let more = json!({ "inputResponses": responses, "requestState": asked["requestState"] });
     // The owner's state is worthless to others.
     let stolen = post(Some(&token), &more);
-    assert!(stolen["error"]["message"].as_str().unwrap().contains("has asked this client nothing"), "{stolen:#}");
+    assert!(stolen["error"]["message"].as_str().unwrap().contains("has not asked this client anything"), "{stolen:#}");
     let answer = post(None, &more);
     let _ = server.kill();
     let _ = server.wait();

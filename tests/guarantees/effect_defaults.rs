@@ -136,5 +136,5 @@ fn policy_explain_says_how_long_a_call_may_take_and_whether_it_is_made_again() {
     let slow = explained("kid.slow");
     assert_eq!((&slow["call_timeout_ms"], &slow["repeated"]), (&Value::Null, &json!(false)), "{slow:#}");
     let told = owner.belljar(&["policy", "explain", "kid.echo"]).stdout;
-    assert!(told.contains("fails after 5s without news") && told.contains("made again, once"), "{told}");
+    assert!(told.contains("fails after 5s without progress") && told.contains("is repeated once"), "{told}");
 }

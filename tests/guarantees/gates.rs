@@ -226,7 +226,7 @@ fn a_measure_that_acts_or_is_not_there_is_a_mistake_and_explain_takes_what_is_as
     };
     assert_eq!(terminal.belljar(&["servers", "--no-daemon", "--config", config]).code, 0);
     for (tool, said) in [
-        ("demo.update", "policy.toml:5:20: demo.update counts as mutating: what is measured with must only read"),
+        ("demo.update", "policy.toml:5:20: demo.update counts as mutating: a tool to measure with must only read"),
         ("deno.list", "policy.toml:5:20: no server is called 'deno': did you mean 'demo'?"),
     ] {
         terminal.file("policy.toml", rules(tool));

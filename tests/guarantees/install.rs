@@ -161,7 +161,7 @@ fn an_entry_over_http_has_a_token_of_its_own_that_is_shown_nowhere_and_its_file_
         assert!(asked.stdout.contains(r#""headers":{"Authorization":"[redacted]"}"#), "{asked:#?}");
         // A token is made for an owner who agrees, here as with `belljar token add`.
         let asked = terminal.belljar(&["install", client, "--http", "--yes"]);
-        assert!(asked.code == 2 && asked.stderr.contains("a person has to type"), "{asked:#?}");
+        assert!(asked.code == 2 && asked.stderr.contains("a person has to confirm"), "{asked:#?}");
         assert_eq!(terminal.belljar(&["token", "list", "--json"]).json()["tokens"], json!([]), "nobody agreed");
         let_programs_agree(&terminal);
 
@@ -193,7 +193,7 @@ fn an_entry_over_http_that_cannot_be_had_or_would_not_be_safe_is_refused_and_mak
     let terminal = Terminal::new();
     let_programs_agree(&terminal);
     for (arguments, words) in [
-        (&["install", "claude-desktop", "--http"][..], "programs alone"),
+        (&["install", "claude-desktop", "--http"][..], "can only have programs"),
         (&["install", "cursor", "--http", "http://mcp.example/mcp"], "not be safe"),
         (&["install", "cursor", "--http", "https://me@mcp.example/mcp"], "not be safe"),
         (&["install", "cursor", "--http", "--token-name", "a b"], "cannot be the name of a token"),

@@ -98,7 +98,7 @@ fn what_may_have_been_done_is_not_sent_again_and_its_owner_says_what_became_of_i
         client.send(&json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call",
             "params": { "name": "execute_code", "arguments": { "run": run } } }));
         let text = client.receive().to_string();
-        assert!(text.contains("the owner must say what became of them") && !text.contains("--assume"), "{text}");
+        assert!(text.contains("the owner must say what happened to them") && !text.contains("--assume"), "{text}");
         drop(client);
         let answer = house.belljar(&["resume", &run, "--assume", assumed]);
         assert!(answer.code == 2 && answer.stderr.contains("there is no terminal here to ask at"), "{answer:?}");
@@ -136,7 +136,7 @@ fn what_may_be_made_twice_is_sent_again_with_the_key_that_it_had() {
         let run = house.interrupted(SEND, 1);
         assert_eq!(house.state_of(&run)["state"], "resting", "{server}");
         let waits = house.belljar(&["resume", &run, "--assume", "done", "--yes"]);
-        assert!(waits.code == 2 && waits.stderr.contains("it goes on without an assumption"), "{waits:?}");
+        assert!(waits.code == 2 && waits.stderr.contains("resume it without an assumption"), "{waits:?}");
         let answer = house.belljar(&["resume", &run, "--json"]);
         assert_eq!((answer.code, &answer.json()["value"][0]["n"]), (0, &json!(1)), "{server}: {answer:?}");
         let notes = house.notes();
@@ -223,6 +223,9 @@ fn a_run_that_had_not_been_put_aside_does_not_go_on() {
     assert_eq!(listed["runs"][0]["state"], "interrupted", "{listed:#}");
     for arguments in [&["resume", name][..], &["resume", name, "--assume", "done", "--yes"]] {
         let answer = house.belljar(arguments);
-        assert!(answer.code == 2 && answer.stderr.contains("nothing is kept from which it could go on"), "{answer:?}");
+        assert!(
+            answer.code == 2 && answer.stderr.contains("nothing was kept from which it could continue"),
+            "{answer:?}"
+        );
     }
 }

@@ -180,7 +180,7 @@ fn an_owner_accepts_what_they_were_shown_at_a_terminal() {
 
     for (arguments, code, said) in [
         (&["policy", "accept"][..], 2, "there is no terminal here to ask at"),
-        (&["policy", "accept", "--yes"], 2, "--yes is not allowed here: a person has to type"),
+        (&["policy", "accept", "--yes"], 2, "--yes is not allowed here: a person has to confirm"),
         (&["policy", "accept", "kdi"], 2, "no server is called 'kdi'"),
     ] {
         let answer = kid.belljar(arguments);

@@ -662,7 +662,7 @@ fn a_fixture_is_tested_call_by_call_and_what_differs_is_named() {
         (
             "list_projects({})",
             "list_issues({})",
-            "the calls in the source are others than the recorded ones, from line 2, column 37 on",
+            "the calls in the source differ from the recorded ones, from line 2, column 37 on",
         ),
     ] {
         let other = text.replace(from, to);

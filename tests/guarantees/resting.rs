@@ -231,7 +231,7 @@ async fn a_run_that_cannot_be_put_aside_is_told_so_and_its_calls_are_not_sent() 
         (
             LedgerLevel::Calls,
             ByteSize::b(10),
-            "the runs that wait have 27 bytes with what is asked of the owner, and may have 10 B",
+            "the runs that wait have 27 bytes, with their questions to the owner; the limit is 10 B",
         ),
     ] {
         let house = House::new();

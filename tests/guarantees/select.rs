@@ -20,7 +20,7 @@ fn each_value_that_a_filter_gives_is_shown_and_what_it_spared_is_told() {
     assert_eq!(answer.code, 0, "{answer:#?}");
     let shown: Vec<Value> = answer.stdout.lines().map(Value::from).collect();
     assert!(shown.len() > 1 && shown.iter().eq(names), "{answer:#?}");
-    let spared = answer.stderr.split("spared about ").nth(1).and_then(|rest| rest.split(' ').next());
+    let spared = answer.stderr.split("saved about ").nth(1).and_then(|rest| rest.split(' ').next());
     let spared: usize = spared.unwrap_or_else(|| panic!("{answer:#?}")).parse().unwrap();
     // As JSON, each name has its quotes.
     let bytes: usize = shown.iter().map(|name| name.to_string().len()).sum();

@@ -24,7 +24,7 @@ fn variables(text: &str) -> Result<BTreeMap<String, String>, (usize, &'static st
         }
         let at = |problem| (index + 1, problem);
         let assignment = line.strip_prefix("export ").unwrap_or(line);
-        let (name, value) = assignment.split_once('=').ok_or(at("is no NAME=value"))?;
+        let (name, value) = assignment.split_once('=').ok_or(at("is not NAME=value"))?;
         let name = name.trim();
         let is_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-');
         if name.is_empty() || !name.bytes().all(is_name) {

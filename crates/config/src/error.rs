@@ -122,7 +122,7 @@ pub enum ConfigErrorKind {
     ServerName { name: String, problem: &'static str },
     /// A server with the name of the owner's scripts.
     #[error(
-        "no server may be called 'skills', the name under which scripts find those of your own that have a name: give the server another one"
+        "no server may be called 'skills', which is the name for your own named scripts: give the server another name"
     )]
     NameOfSkills,
     /// A server without a way to reach it.
@@ -161,7 +161,9 @@ pub enum ConfigErrorKind {
     #[error("{field} refers to ${{{variable}}}, which is not known here: write the path itself")]
     NoFolder { field: Field, variable: &'static str },
     /// `${input:…}`, which a client asks its user for.
-    #[error("{field} asks for the input '{input}', and belljar does not ask: write ${{NAME}} and set that variable")]
+    #[error(
+        "{field} asks for the input '{input}', but belljar does not prompt for inputs: write ${{NAME}} and set that variable"
+    )]
     Input { field: Field, input: String },
     /// `${kind:…}` of a kind that only editors know.
     #[error(
@@ -172,7 +174,7 @@ pub enum ConfigErrorKind {
     #[error("{field} has a '${{' {problem}: write ${{NAME}} for a variable, and $${{ for a plain '${{'")]
     BadReference { field: Field, problem: &'static str },
     /// Variables that make the configuration too long.
-    #[error("{field} brings the variables in this file to more than {limit} bytes: refer to shorter ones")]
+    #[error("with {field}, the variables in this file have more than {limit} bytes: refer to shorter ones")]
     ExpandedTooLong { field: Field, limit: usize },
 }
 

@@ -132,7 +132,7 @@ impl<'a> Expander<'a> {
 
 /// The text is not quoted: it may be part of a secret that merely looks like a reference.
 fn unnamed(field: &Field) -> ConfigErrorKind {
-    ConfigErrorKind::BadReference { field: field.clone(), problem: "that is followed by no name of a variable" }
+    ConfigErrorKind::BadReference { field: field.clone(), problem: "that is not followed by the name of a variable" }
 }
 
 /// Whether `${NAME}` is something other than an environment variable.
@@ -212,7 +212,7 @@ mod tests {
             ),
             (
                 "${input:api-key}",
-                "'args[0]' of server 'fs' asks for the input 'api-key', and belljar does not ask: write ${NAME} and set that variable",
+                "'args[0]' of server 'fs' asks for the input 'api-key', but belljar does not prompt for inputs: write ${NAME} and set that variable",
             ),
             (
                 "${command:pick}",
@@ -228,7 +228,7 @@ mod tests {
             ),
             (
                 "${}",
-                "'args[0]' of server 'fs' has a '${' that is followed by no name of a variable: write ${NAME} for a variable, and $${ for a plain '${'",
+                "'args[0]' of server 'fs' has a '${' that is not followed by the name of a variable: write ${NAME} for a variable, and $${ for a plain '${'",
             ),
         ] {
             assert_eq!(expanding(text).expect_err(text), expected);
@@ -239,7 +239,7 @@ mod tests {
     fn what_merely_looks_like_a_reference_is_not_quoted() {
         for text in ["pass${w rd}", "${hunter:2}", "${pä}", &format!("${{{}}}", "h".repeat(200))] {
             let message = expanding(text).expect_err(text);
-            assert!(message.contains("no name of a variable"), "{message}");
+            assert!(message.contains("not followed by the name of a variable"), "{message}");
             assert!(!message.contains("w rd") && !message.contains("hunter") && !message.contains("pä"), "{message}");
         }
     }

@@ -70,8 +70,7 @@ mod tests {
 
     #[test]
     fn no_server_takes_the_name_of_the_scripts() {
-        let message = "no server may be called 'skills', the name under which scripts find those of your own that have a \
-                       name: give the server another one";
+        let message = "no server may be called 'skills', which is the name for your own named scripts: give the server another name";
         for error in [
             toml("[servers.skills]\ncommand = 'x'\n").expect_err("the name is taken"),
             json("{\"mcpServers\": {\"skills\": {\"command\": \"x\"}}}").expect_err("the name is taken"),

@@ -292,7 +292,7 @@ mod tests {
         std::fs::write(folder.path().join(".env"), "A=1\nsesame\n").expect("written");
         assert_eq!(
             toml(&toml_text).expect_err("a wrong line"),
-            "line 3, column 12: 'env_file' of server 's' names a file that cannot be used: line 2 is no NAME=value"
+            "line 3, column 12: 'env_file' of server 's' names a file that cannot be used: line 2 is not NAME=value"
         );
         assert_eq!(
             json(r#"{"servers": {"s": {"command": "x", "envFile": "${workspaceFolder}/none"}}}"#).expect_err("missing"),

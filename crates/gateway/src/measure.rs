@@ -58,7 +58,7 @@ impl fmt::Debug for CountingCalls {
 enum NoCount {
     #[error("{MAX_MEASURES} calls were made for it already, the limit")]
     TooMany,
-    #[error("its tool counts as {0}: what is measured with must only read")]
+    #[error("its tool counts as {0}: a tool to measure with must only read")]
     Acts(Effect),
     #[error("the rules do not allow its call, or it does not fit the tool")]
     NotAllowed,

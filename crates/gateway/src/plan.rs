@@ -235,8 +235,8 @@ fn tool_of<'c>(catalog: &'c ServerCatalog, property: &str) -> Option<&'c Tool> {
 /// The problem of a call whose tool has a higher effect than its caller may use.
 pub(crate) fn over(ceiling: Effect, effect: Effect, path: &ToolPath) -> Option<Objection> {
     (effect > ceiling).then(|| Objection {
-        message: format!("{path} is {effect}, and whoever runs this script may use what is {ceiling}"),
-        hint: Some("the owner of belljar says what a tool does, with 'effects' in the configuration".to_owned()),
+        message: format!("{path} is {effect}, but this script may only call tools that are {ceiling}"),
+        hint: Some("belljar's owner can declare what a tool does with 'effects' in the configuration".to_owned()),
         denied: false,
         certain: true,
     })

@@ -279,7 +279,7 @@ impl RunLog {
         let Some(recorded) = recorded else { return Some("what it took in is too large to be kept".to_owned()) };
         match ledger.resting_bytes().await {
             Ok(others) if others.saturating_add(recorded) > max.as_u64() => Some(format!(
-                "the runs that wait have {others} bytes with what is asked of the owner, and may have {max}"
+                "the runs that wait have {others} bytes, with their questions to the owner; the limit is {max}"
             )),
             Ok(_) => None,
             Err(fault) => Some(fault.to_string()),

@@ -45,9 +45,9 @@ pub(crate) fn full(reason: Full) -> Answer {
                 "too many requests of this principal are open: the limit is {most}, streams included; end some, or try again later"
             )
         }
-        Full::Bytes => "the bodies of open requests hold as much as they may; try again later".to_owned(),
+        Full::Bytes => "the bodies of open requests have reached their size limit; try again later".to_owned(),
         Full::BytesOfPrincipal => {
-            "the bodies of this principal's open requests hold as much as they may; try again later".to_owned()
+            "the bodies of this principal's open requests have reached their size limit; try again later".to_owned()
         }
     };
     answer::last(answer::later(answer::refused(StatusCode::SERVICE_UNAVAILABLE, &message), LATER))

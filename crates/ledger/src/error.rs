@@ -90,7 +90,7 @@ pub enum LedgerError {
         problem: String,
     },
     /// A kept value is larger than may be read.
-    #[error("what is kept as '{name}' has more than the {max} bytes that may be read")]
+    #[error("the kept value '{name}' has more than the {max} bytes that may be read")]
     KeptTooLarge {
         /// Its name.
         name: String,

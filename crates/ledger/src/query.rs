@@ -161,10 +161,10 @@ pub enum NotResting {
     #[error("the run does not wait for a decision: it is over")]
     Over,
     /// Its process ended before the run did, and it had not been put aside.
-    #[error("its process ended before it did, and nothing is kept from which it could go on")]
+    #[error("its process ended before the run did, and nothing was kept from which it could continue")]
     Lost,
     /// None of its calls lacks an answer.
-    #[error("the run was not interrupted: it goes on without an assumption")]
+    #[error("the run was not interrupted: resume it without an assumption")]
     Waits,
     /// It is already running.
     #[error("the run is going on already")]

@@ -47,7 +47,7 @@ export function explanation({ verdict: then, rule, why, effect: kind, destructiv
   return [
     h("p", { class: "decision" }, verdict(then), " ", rule ? ["by rule ", name(rule)] : "by the default", why ? [": ", name(why)] : null),
     h("p", { class: "quiet" }, kind ? [effect(kind), destructive ? ", may destroy something" : null] : null, who?.length ? ` · asked by ${[who].flat().map(line).join(", ")}` : null,
-      call_timeout_ms ? ` · fails after ${call_timeout_ms / 1000} s without news` : null, repeated ? " · made again, once, if its server dies" : null),
+      call_timeout_ms ? ` · fails after ${call_timeout_ms / 1000} s without progress` : null, repeated ? " · repeated once if its server dies" : null),
     steps.length ? h("ol", { class: "steps" }, steps.map((step) => h("li", {}, h("span", { class: "id" }, name(step.rule)), " ", verdict(step.then), " ", chip(step.matches ? "matches" : "does not match", step.matches ? "warn" : ""), ` line ${step.line}`,
       step.conditions.length ? h("ul", {}, step.conditions.map(condition)) : null))) : null,
   ];

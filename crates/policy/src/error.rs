@@ -57,10 +57,10 @@ pub enum ProblemKind {
     #[error("'{pattern}' is not a pattern for {what}: {problem}")]
     Pattern { pattern: String, what: &'static str, problem: &'static str },
     /// `destructive` in a rule that allows.
-    #[error("'destructive' cannot stand in a rule that allows: a server's word must not open anything")]
+    #[error("'destructive' cannot be in a rule that allows: a server's word must not allow anything")]
     AllowsDestructive,
     /// `carries` in a rule that allows.
-    #[error("'carries' cannot stand in a rule that allows: a label must not allow anything")]
+    #[error("'carries' cannot be in a rule that allows: a label must not allow anything")]
     AllowsCarrying,
     /// `ask` in a rule that does not ask.
     #[error("'ask' says how the owner is asked, and this rule does not ask: leave it out, or write then = \"ask\"")]
@@ -69,7 +69,7 @@ pub enum ProblemKind {
     #[error("'{way}' is not a way to ask: the ways are cli, elicitation, page and webhook")]
     UnknownWay { way: String },
     /// Ways to ask that never bring a decision.
-    #[error("a webhook tells, and cannot decide: name \"cli\", \"elicitation\" or \"page\" as well")]
+    #[error("a webhook only informs, and cannot decide: name \"cli\", \"elicitation\" or \"page\" as well")]
     NobodyDecides,
     /// A rule that asks by a webhook that is not configured.
     #[error("rule '{rule}' names webhook, and '[approvals] webhook' in belljar.toml names no address")]
@@ -85,7 +85,7 @@ pub enum ProblemKind {
     WithoutAfter { key: String },
     /// A tool that may do more than read.
     #[error(
-        "{tool} counts as {effect}: what is measured with must only read; say so in 'effects' of its server if it does"
+        "{tool} counts as {effect}: a tool to measure with must only read; if it does, say so in 'effects' of its server"
     )]
     MeasureActs { tool: String, effect: Effect },
     /// An invalid name of an argument.
@@ -123,7 +123,7 @@ pub enum ProblemKind {
     NoMembers { argument: String, tool: String, declared: String },
     /// A condition on a value of another type than the tool accepts.
     #[error(
-        "'{condition}' on '{argument}' says something of {wanted}, but {tool} takes {declared}{}",
+        "'{condition}' on '{argument}' applies to {wanted}, but {tool} takes {declared}{}",
         elements(declared, "write [] behind the argument's name")
     )]
     WrongType { condition: &'static str, argument: String, tool: String, wanted: String, declared: String },
@@ -131,7 +131,7 @@ pub enum ProblemKind {
     #[error("'{value}' is not among the values of '{argument}' that {tool} takes{}", meant(nearest.as_deref()))]
     Unlisted { argument: String, value: String, tool: String, nearest: Option<String> },
     /// A condition that makes sense only for other tools of its rule.
-    #[error("{fault}; rule '{rule}' takes the condition for unknown there")]
+    #[error("{fault}; rule '{rule}' treats the condition as unknown there")]
     NotEverywhere { fault: Box<ProblemKind>, rule: String },
     /// Too many entries.
     #[error("{used} {what}; the limit is {limit}")]

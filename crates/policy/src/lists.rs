@@ -356,13 +356,10 @@ mod tests {
             ("tools = 'fs.*'\nargs.zebra = { present = true }", "has no argument 'zebra': it has mode, source"),
             (
                 "tools = 'fs.write_file'\nargs.path = { max = 3 }",
-                "line 6, column 6: 'max' on 'path' says something of a number, but fs.write_file takes a string",
+                "line 6, column 6: 'max' on 'path' applies to a number, but fs.write_file takes a string",
             ),
-            (
-                "tools = 'fs.write_file'\nargs.size = { matches = 'x' }",
-                "'matches' on 'size' says something of a string",
-            ),
-            ("tools = 'fs.write_file'\nargs.size = { in = ['x', true] }", "of a string or a boolean, but"),
+            ("tools = 'fs.write_file'\nargs.size = { matches = 'x' }", "'matches' on 'size' applies to a string"),
+            ("tools = 'fs.write_file'\nargs.size = { in = ['x', true] }", "applies to a string or a boolean, but"),
             ("tools = 'fs.write_file'\nargs.'path.x' = { is = 1 }", "'path.x' leads through a string of fs.write_file"),
             ("tools = 'fs.write_file'\nargs.'path[]' = { is = 1 }", "'path[]' leads through a string"),
             ("[[test]]\ncall = 'gti.push'\nexpect = 'deny'", "line 5, column 1: no server is called 'gti'"),
@@ -380,7 +377,7 @@ mod tests {
             ("tools = 'prod-*.x'", "line 5, column 9: no configured server is called 'prod-*'"),
             (
                 "tools = ['fs.write_file', 'fs.move_file']\nargs.path = { is = 'x' }",
-                "fs.move_file has no argument 'path': it has mode, source; rule 'r' takes the condition for unknown there",
+                "fs.move_file has no argument 'path': it has mode, source; rule 'r' treats the condition as unknown there",
             ),
             ("tools = 'fs.move_file'\nargs.mode = { is = 'sotf' }", "'sotf' is not among the values of 'mode'"),
             ("[[test]]\ncall = 'fs.mov_file'\nexpect = 'deny'", "fs lists no tool 'mov_file': did you mean"),

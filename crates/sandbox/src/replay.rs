@@ -418,5 +418,5 @@ fn other_calls(recorded: &str, asked: &str) -> String {
     let at = recorded.iter().zip(&asked).take_while(|(one, other)| one == other).count();
     let place = asked.get(at).or_else(|| recorded.get(at)).map(|call| (call.line, call.column));
     let from = place.map(|(line, column)| format!(", from line {line}, column {column} on")).unwrap_or_default();
-    format!("the calls in the source are others than the recorded ones{from}")
+    format!("the calls in the source differ from the recorded ones{from}")
 }

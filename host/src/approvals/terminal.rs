@@ -105,8 +105,8 @@ async fn ask(desk: u64, ledger: &Arc<dyn Ledger>, kept: &KeptQuestion) -> bool {
         };
         match ledger.change_question(change).await {
             Ok(Ok(())) => {}
-            Ok(Err(refusal)) => output::warn(format_args!("that decides nothing: {refusal}")),
-            Err(fault) => output::warn(format_args!("that decides nothing: {fault}")),
+            Ok(Err(refusal)) => output::warn(format_args!("this decision does not count: {refusal}")),
+            Err(fault) => output::warn(format_args!("this decision does not count: {fault}")),
         }
         return true;
     }
@@ -114,7 +114,7 @@ async fn ask(desk: u64, ledger: &Arc<dyn Ledger>, kept: &KeptQuestion) -> bool {
 
 async fn say_unanswered(ledger: &Arc<dyn Ledger>, id: QuestionId) {
     if let Err(fault) = ledger.change_question(Change::End(id, State::Unanswered)).await {
-        tracing::debug!("it could not be noted that nobody answered: {fault}");
+        tracing::debug!("could not record that nobody answered: {fault}");
     }
 }
 

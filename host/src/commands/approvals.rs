@@ -127,8 +127,8 @@ async fn decide(arguments: &DecideArguments, wanted: Wanted) -> Result<ExitCode,
     show(&groups);
     let channel = if arguments.yes {
         if chosen.iter().any(|kept| !kept.question.allow_yes) {
-            let hint = "the owner's belljar.toml would have to say [approvals] allow_yes = true when the run begins";
-            return Err(Failure::usage("--yes is not allowed here: a person has to type", hint));
+            let hint = "--yes needs [approvals] allow_yes = true in the owner's belljar.toml when the run begins";
+            return Err(Failure::usage("--yes is not allowed here: a person has to confirm", hint));
         }
         Channel::Unattended
     } else {
@@ -252,8 +252,8 @@ async fn named(ledger: &SqliteLedger, word: &str) -> Result<Vec<KeptQuestion>, F
             "belljar approvals lists what waits for a decision",
         )),
         (true, _) => Err(Failure::usage(
-            format!("what {word} asks cannot be decided here"),
-            "belljar approvals says of each question by whom it is asked",
+            format!("the questions of {word} cannot be decided here"),
+            "belljar approvals shows who is asked about each question",
         )),
         (false, 0) => Ok(here),
         (false, others) => {

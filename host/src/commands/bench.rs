@@ -47,7 +47,7 @@ pub(crate) async fn bench(arguments: BenchArguments) -> Result<ExitCode, Failure
     let pace = if arguments.quick { Pace::Quick } else { Pace::Full };
     let subject = subject(loaded, &arguments).await?;
     if cfg!(debug_assertions) {
-        output::note("this belljar was built to be worked on: a release build has other figures");
+        output::note("this is a development build of belljar: a release build has different figures");
     }
     let progress = render::bench::progress::show();
     let told = progress.told();
@@ -102,7 +102,7 @@ async fn subject(loaded: Loaded, arguments: &BenchArguments) -> Result<Subject, 
     setup.toolbox.shutdown().await;
     let program = environment::own_program();
     Ok(Subject {
-        program: program.ok_or_else(|| Failure::internal("the system does not say where belljar's program is"))?,
+        program: program.ok_or_else(|| Failure::internal("belljar's own program cannot be found"))?,
         version: env!("CARGO_PKG_VERSION").to_owned(),
         profile: if cfg!(debug_assertions) { "dev" } else { "release" },
         now: humantime::format_rfc3339_seconds(SystemTime::now()).to_string(),

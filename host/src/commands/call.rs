@@ -83,7 +83,7 @@ fn show_selected(selected: Selected, answer: &RawValue, json: bool) -> Result<()
     } else {
         selected.outputs.iter().for_each(|output| output::print(render::value::text(output)));
     }
-    output::note(format_args!("--select spared about {spared} tokens (a token taken as 4 bytes)"));
+    output::note(format_args!("--select saved about {spared} tokens (at 4 bytes per token)"));
     Ok(())
 }
 

@@ -141,7 +141,7 @@ fn rules(found: Option<(PathBuf, Arc<Policy>)>, specs: &[ServerSpec], lists: &[O
         .collect();
     let compared = policy.compare(&servers);
     let mut checks = vec![Check::good("rules", format!("{}, {}", path.display(), counted(policy.rules(), "rule")))];
-    let closed = "correct the rule; until then it takes this condition for unknown, and allows nothing by it";
+    let closed = "correct the rule; until then this condition counts as unknown, and the rule allows nothing";
     checks.extend(compared.mistakes.iter().map(|mistake| {
         Check::new("rules", CheckState::Bad, policy::placed(&path, &mistake.problem), Some(closed.to_owned()))
     }));
@@ -172,8 +172,8 @@ fn package(spec: &ServerSpec, environment: &ChildEnvironment) -> Option<Check> {
     variables.extend(command.env.clone());
     let version = installed::version(&package, &variables);
     let found = match package.source {
-        PackageSource::Git => format!("'{}' is whatever was pushed last when it is fetched", package.written),
-        _ => format!("'{}' is whatever version is newest when it is fetched", package.written),
+        PackageSource::Git => format!("'{}' is not pinned: the latest commit is fetched", package.written),
+        _ => format!("'{}' is not pinned: the newest version is fetched", package.written),
     };
     let pinned = package.pinned(version.as_deref());
     let hint = match version {
@@ -240,7 +240,7 @@ async fn image(setup: &Setup) -> Vec<Check> {
             Check::good("image", format!("belljar {version}, runs scripts{place}; interpreter sha256:{digest}"))
         }
         Ok(value) => {
-            Check::new("image", CheckState::Bad, format!("1 + 1 is {value}"), Some("install belljar anew".into()))
+            Check::new("image", CheckState::Bad, format!("1 + 1 is {value}"), Some("reinstall belljar".into()))
         }
         Err(error) => Check::new("image", CheckState::Bad, error.message.clone(), error.hint.clone()),
     };

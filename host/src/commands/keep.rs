@@ -171,7 +171,7 @@ async fn get(name: &str, arguments: &HolderArguments, json: bool) -> Result<Exit
     let place = Place::of(arguments)?;
     let found = place.ledger.kept(place.holder.clone(), name.to_owned(), place.bounds()).await.map_err(unreadable)?;
     let Some(found) = found else { return Err(missing(name, &place).await) };
-    let damaged = |fault| Failure::internal(format!("what is kept as '{}' is damaged: {fault}", visible_line(name)));
+    let damaged = |fault| Failure::internal(format!("the kept value '{}' is damaged: {fault}", visible_line(name)));
     let bounds = JsonBounds::with_bytes(usize::try_from(KeepSettings::MOST_BYTES.as_u64()).unwrap_or(usize::MAX));
     let value = JsonText::parse(found.text, &bounds).map_err(damaged)?;
     if json {
@@ -210,7 +210,7 @@ async fn missing(name: &str, place: &Place) -> Failure {
     let near = belljar_model::nearest(name, entries.iter().map(|entry| entry.name.as_str()));
     let hint = match near {
         Some(near) => format!("did you mean {}?", visible_line(near)),
-        None => "belljar keep list names those that there are; --workspace names another workspace".to_owned(),
+        None => "belljar keep list shows the names; --workspace chooses another workspace".to_owned(),
     };
     let message = format!("nothing is kept as '{}' in {}", visible_line(name), place.shown());
     RunError::new(ErrorKind::Exception, message).with_hint(hint).into()

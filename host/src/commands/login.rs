@@ -29,7 +29,7 @@ pub(crate) async fn login(arguments: LoginArguments) -> Result<ExitCode, Failure
     let Transport::Http(endpoint) = &spec.transport else {
         return Err(Failure::usage(
             format!("server '{server}' is not a remote server, so it has no login"),
-            "a program's secrets belong into its 'env'",
+            "a program's secrets belong in its 'env'",
         ));
     };
     let folder = setup::credentials()

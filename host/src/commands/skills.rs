@@ -175,7 +175,7 @@ async fn check(name: Option<&str>, config: &ConfigArguments, json: bool) -> Resu
 fn missing<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Failure {
     let hint = match nearest(name, names) {
         Some(near) => format!("did you mean {near}?"),
-        None => "belljar skills list names those that there are".to_owned(),
+        None => "belljar skills list shows the names".to_owned(),
     };
     Failure::usage(format!("there is no script with the name '{name}'"), hint)
 }

@@ -200,12 +200,12 @@ fn script_of(fixture: &Path, named: &str) -> Result<PathBuf, Failure> {
     let path = fixture.parent().unwrap_or(Path::new("")).join(named);
     let path = path.canonicalize().map_err(|error| {
         let message = format!("the script {} cannot be read: {error}", path.display());
-        Failure::usage(message, "the fixture names it, by the way from its own folder")
+        Failure::usage(message, "the fixture names it relative to its own folder")
     })?;
     if path.extension().and_then(|ending| ending.to_str()).is_some_and(|ending| SCRIPTS.contains(&ending)) {
         return Ok(path);
     }
-    let message = format!("{} is not a script by its name", path.display());
+    let message = format!("{} does not have the name of a script", path.display());
     Err(Failure::usage(message, format!("a fixture's script ends with one of .{}", SCRIPTS.join(", ."))))
 }
 

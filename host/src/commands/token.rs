@@ -89,7 +89,7 @@ pub(crate) fn token(arguments: &TokenArguments) -> Result<ExitCode, Failure> {
         TokenCommand::Remove { name, owner } => {
             agreed(owner, &format!("remove the token of '{}'", visible_line(name)))?;
             tokens::change(&folder, |tokens| tokens.remove(name))?;
-            output::remark(format_args!("the token '{name}' is good no more"));
+            output::remark(format_args!("the token '{name}' is no longer valid"));
         }
         TokenCommand::List { json } => list(&tokens::read(&folder)?, *json),
     }

@@ -73,6 +73,6 @@ pub(crate) async fn ui(arguments: UiArguments) -> Result<ExitCode, Failure> {
         output::remark("the page is open");
         return Ok(ExitCode::SUCCESS);
     }
-    output::warn("no browser opened the page; its ticket is not good any more: run the command again");
+    output::warn("no browser opened the page, and its ticket has expired: run the command again");
     Ok(ExitCode::from(1))
 }

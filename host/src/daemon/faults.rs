@@ -26,7 +26,7 @@ pub(crate) fn failed(fault: RequestError) -> Failure {
             .with_hint("it was killed or crashed; calls that it had begun may have taken effect. The next command starts a new daemon")
             .into(),
         fault => RunError::new(ErrorKind::Internal, fault.to_string())
-            .with_hint("`belljar daemon restart` starts a new one; --no-daemon does without")
+            .with_hint("`belljar daemon restart` starts a new one; --no-daemon works without one")
             .into(),
     }
 }
@@ -70,8 +70,8 @@ pub(super) fn not_started(fault: StartError) -> Failure {
         }
         fault => {
             let hint = match environment::state_folder() {
-                Some(folder) => format!("its log is in {}; --no-daemon does without one", folder.display()),
-                None => "--no-daemon does without one".to_owned(),
+                Some(folder) => format!("its log is in {}; --no-daemon works without one", folder.display()),
+                None => "--no-daemon works without one".to_owned(),
             };
             RunError::new(ErrorKind::Internal, fault.to_string()).with_hint(hint).into()
         }

@@ -130,8 +130,8 @@ impl HeldBy {
     }
 
     pub(crate) fn words(&self) -> impl Iterator<Item = String> {
-        let timeout = self.call_timeout.map(|timeout| format!("a call of it fails after {timeout:?} without news"));
-        let repeated = "a call of it is made again, once, if its server dies during it";
+        let timeout = self.call_timeout.map(|timeout| format!("a call of it fails after {timeout:?} without progress"));
+        let repeated = "a call of it is repeated once if its server dies during it";
         timeout.into_iter().chain(self.is_repeated.then(|| repeated.to_owned()))
     }
 }

@@ -89,7 +89,7 @@ async fn one(
     let decision = Decision { approve, by: By::Desk(desk), channel: Channel::Elicitation, at: SystemTime::now() };
     match ledger.change_question(Change::Decide(question.id, decision)).await {
         Ok(Ok(())) => {}
-        Ok(Err(refusal)) => tracing::info!("a decision by the client's form counts for nothing: {refusal}"),
+        Ok(Err(refusal)) => tracing::info!("a decision from the client's form does not count: {refusal}"),
         Err(fault) => tracing::warn!("a decision by the client's form was not kept: {fault}"),
     }
 }

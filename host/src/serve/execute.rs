@@ -86,7 +86,7 @@ impl Runs {
                 });
             }
             _ if retry.is_some() => {
-                let message = "belljar has asked this client nothing: requestState and inputResponses are not for it";
+                let message = "belljar has not asked this client anything: leave out requestState and inputResponses";
                 return Err(ErrorData::invalid_params(message, None));
             }
             Way::Requests(desk, ledger) => {

@@ -136,6 +136,6 @@ async fn tcp(asked: SocketAddr, asks_who: bool) -> Result<(TcpListener, SocketAd
         std::io::Result::Ok((listener, address))
     };
     bound.await.map_err(|error| {
-        Failure::usage(format!("{asked} cannot be listened at: {error}"), "name another with --http ADDRESS")
+        Failure::usage(format!("cannot listen at {asked}: {error}"), "name another with --http ADDRESS")
     })
 }

@@ -29,7 +29,7 @@ pub(super) struct ExecuteRequest {
 /// Either a script or a run, not both.
 pub(super) fn neither_or_both() -> RunError {
     RunError::new(ErrorKind::Usage, format!("the arguments of {EXECUTE} are wrong: it takes either code or run"))
-        .with_hint("run goes on with a run that waits, in place of code")
+        .with_hint("run continues a run that waits, instead of running code")
 }
 
 /// Models write `null` for what they leave out.

@@ -126,7 +126,7 @@ impl Rounds<'_> {
             }
         }
         for (call, refusal) in &refusals {
-            tracing::info!(run = %state.run, call, "a decision by the client's form counts for nothing: {refusal}");
+            tracing::info!(run = %state.run, call, "a decision from the client's form does not count: {refusal}");
         }
         match refusals.first() {
             Some(_) if taken == 0 => Err(NoRound::Told(Box::new(too_late(state.run, &refusals)))),
@@ -199,7 +199,7 @@ fn run_that_waits(result: &CallToolResult) -> Option<RunId> {
 
 fn too_late(run: RunId, refusals: &[(u64, Refusal)]) -> CallToolResult {
     let each: Vec<String> = refusals.iter().map(|(call, refusal)| format!("call {call}: {refusal}")).collect();
-    failed(run, ErrorKind::Usage, format!("the decisions of the client's user count for nothing: {}", each.join("; ")))
+    failed(run, ErrorKind::Usage, format!("the decisions of the client's user do not count: {}", each.join("; ")))
 }
 
 fn unkept(run: RunId, fault: &LedgerError) -> CallToolResult {

@@ -85,7 +85,7 @@ impl Workspaces {
         };
         let root = match asked {
             Some(asked) => asked.get_or_ask(first_root(context)).await.unwrap_or_else(|_| {
-                tracing::info!("the client declares roots, and did not say them within {} s", DEADLINE.as_secs());
+                tracing::info!("the client declares roots, but did not list them within {} s", DEADLINE.as_secs());
                 None
             }),
             None => None,
@@ -106,7 +106,7 @@ async fn first_root(context: &RequestContext<RoleServer>) -> Result<Option<Arc<s
     Ok(match timeout(DEADLINE, context.peer.list_roots()).await? {
         Ok(roots) => first(roots),
         Err(error) => {
-            tracing::info!("the client declares roots, and does not say them: {error}");
+            tracing::info!("the client declares roots, but does not list them: {error}");
             None
         }
     })

@@ -162,7 +162,7 @@ impl Conversion<'_> {
         match &node.value {
             Value::String(text) => Ok(self.rewritten(text)),
             Value::Number(number) => Ok(number.clone()),
-            _ => Err(format!("its '{}' holds something else than texts", shown(key))),
+            _ => Err(format!("its '{}' has values that are not texts", shown(key))),
         }
     }
 
@@ -301,7 +301,7 @@ mod tests {
             (r#"{"command": "x", "disabled": true}"#, "it is disabled there"),
             (r#"{"command": "/usr/bin/belljar", "args": ["serve"]}"#, "it is belljar itself"),
             (r#"{"command": ["npx"]}"#, "its 'command' is of a type that belljar does not understand"),
-            (r#"{"command": "x", "env": {"A": ["sesame"]}}"#, "its 'env' holds something else than texts"),
+            (r#"{"command": "x", "env": {"A": ["sesame"]}}"#, "its 'env' has values that are not texts"),
             (r#"{"command": "x", "envFile": "a", "env_file": "b"}"#, "it has both 'envFile' and 'env_file'"),
         ] {
             assert_eq!(converting(json).expect_err(json), reason);

@@ -206,9 +206,9 @@ impl Gateway {
         let error = not_resting(run, reason);
         match reason {
             NotResting::Interrupted if self.is_command() => error.with_hint(format!(
-                "belljar runs show {run} says which; say what became of them: belljar resume {run} --assume failed, or done"
+                "belljar runs show {run} lists them; say what happened to them: belljar resume {run} --assume failed, or done"
             )),
-            NotResting::Interrupted => error.with_hint("the owner must say what became of them"),
+            NotResting::Interrupted => error.with_hint("the owner must say what happened to them"),
             _ => error,
         }
     }

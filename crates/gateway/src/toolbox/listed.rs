@@ -166,7 +166,7 @@ impl Toolbox {
         let (broken, problems) =
             rules.policy().broken(&ServerTools { name, effects: &server.effects, tools: Some(tools) });
         for problem in problems {
-            tracing::warn!("the rules, {problem}; for {name}, the rule takes this condition for unknown");
+            tracing::warn!("the rules, {problem}; for {name}, the rule treats this condition as unknown");
         }
         broken
     }

@@ -101,7 +101,7 @@ fn every_mistake_is_refused_with_line_and_column() {
         ),
         (
             "[labels]\nlow = 'a.b'\n[[rule]]\nid = 'b'\nthen = 'allow'\ncarries = 'low'",
-            "line 10, column 1: 'carries' cannot stand in a rule that allows",
+            "line 10, column 1: 'carries' cannot be in a rule that allows",
         ),
         ("[labels]\nlow = 'ab'", "line 6, column 7: 'ab' is not a pattern for tools: write SERVER.TOOL"),
         ("[labels]\nlow = 3", "'labels.low' must be a string or an array of strings"),
@@ -146,7 +146,7 @@ fn every_mistake_is_refused_with_line_and_column() {
         ),
         (
             asks("ask = { who = ['webhook'] }").as_str(),
-            "line 8, column 15: a webhook tells, and cannot decide: name \"cli\"",
+            "line 8, column 15: a webhook only informs, and cannot decide: name \"cli\"",
         ),
         (
             asks("ask = { expires = '8 days' }").as_str(),

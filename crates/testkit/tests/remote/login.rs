@@ -140,7 +140,7 @@ async fn a_login_that_cannot_be_renewed_says_to_log_in_again() {
     authority.forget();
     let upstream = account(&authority, &place);
     let fault = start_error(&upstream).await;
-    assert!(fault.to_string().contains("no longer counts"), "{fault}");
+    assert!(fault.to_string().contains("is no longer valid"), "{fault}");
     assert!(fault.hint().is_some_and(|hint| hint.contains("belljar login there")));
     assert!(!format!("{fault:?}").contains("sesame"), "{fault:?}");
     upstream.shutdown().await;

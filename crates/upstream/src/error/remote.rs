@@ -31,7 +31,7 @@ pub enum RemoteError {
     #[error("{host} wants a login")]
     LoginNeeded { host: String, server: String },
     /// There was a login, and it is no longer valid.
-    #[error("the login at {host} no longer counts{}", said(reason))]
+    #[error("the login at {host} is no longer valid{}", said(reason))]
     LoginExpired { host: String, server: String, reason: String },
     /// The login lacks a scope.
     #[error("{host} wants {} for this, which the login does not have; {}", Scopes(scopes), how_to_get(server, *is_chosen))]

@@ -78,7 +78,7 @@ pub fn route_by_folder(spec: &ServerSpec, arguments: &mut Map<String, Value>, fo
         let unusable =
             |problem| CallError::Key { server: spec.name.clone(), argument: (*argument).to_owned(), problem };
         let project = project_of(projects, folder)
-            .map_err(|_| unusable("the folder that the caller works in would say it, and is not an absolute path"))?
+            .map_err(|_| unusable("it would follow from the caller's folder, which is not an absolute path"))?
             .ok_or_else(|| unusable("the folder that the caller works in is in no project"))?;
         arguments.insert((*argument).to_owned(), project.into());
         return Ok(true);
@@ -87,7 +87,7 @@ pub fn route_by_folder(spec: &ServerSpec, arguments: &mut Map<String, Value>, fo
         return Ok(false);
     }
     if !Path::new(folder).is_absolute() {
-        let problem = "the folder that the caller works in would say it, and is not an absolute path";
+        let problem = "it would follow from the caller's folder, which is not an absolute path";
         return Err(CallError::Key { server: spec.name.clone(), argument: (*argument).to_owned(), problem });
     }
     arguments.insert((*argument).to_owned(), folder.into());

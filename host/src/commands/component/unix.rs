@@ -65,7 +65,7 @@ pub(in crate::commands) async fn replay(
 fn job(file: &Path, input: Option<String>) -> Result<ComponentJob, Failure> {
     let file = source::read_bytes(file, "a component", MAX_BYTES)?;
     let program = environment::own_worker(setup::COMPONENT).ok_or_else(|| {
-        Failure::internal("belljar's own program cannot be found, which the component's process is to run")
+        Failure::internal("belljar's own program cannot be found, but it is needed to start the component's process")
     })?;
     Ok(ComponentJob { program, file, input })
 }

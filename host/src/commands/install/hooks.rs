@@ -73,7 +73,10 @@ impl Form {
             }
             InstallClient::ClaudeDesktop => {
                 let message = "Claude Desktop has no hooks";
-                Err(Failure::usage(message, "claude-code, codex, vscode, copilot, cursor and gemini have"))
+                Err(Failure::usage(
+                    message,
+                    "the clients with hooks are claude-code, codex, vscode, copilot, cursor and gemini",
+                ))
             }
         }
     }
@@ -141,7 +144,7 @@ pub(super) fn install(arguments: &InstallArguments) -> Result<ExitCode, Failure>
     } else if is_written {
         output::print(format_args!("{GOOD}written{GOOD:#}; the client reads it when it starts again"));
         if arguments.client == InstallClient::Codex && !arguments.undo {
-            output::note("Codex runs no hook that you have not trusted: /hooks, in a session of it");
+            output::note("Codex runs only hooks that you have trusted: type /hooks in a Codex session");
         }
         if !arguments.undo {
             output::note("hooks ask the daemon, whose servers an entry with 'serve --daemon' uses too");
@@ -172,7 +175,7 @@ fn commands(form: &Form, arguments: &InstallArguments) -> Result<[String; 2], Fa
 fn quoted(path: &Path) -> Result<String, Failure> {
     let text = path
         .to_str()
-        .ok_or_else(|| Failure::usage("the path is not UTF-8, as JSON has to be", "move it to another folder"))?;
+        .ok_or_else(|| Failure::usage("the path is not UTF-8, which JSON requires", "move it to another folder"))?;
     let is_plain = |character: char| character.is_ascii_alphanumeric() || "/._-+@".contains(character);
     Ok(if text.chars().all(is_plain) { text.to_owned() } else { format!("'{}'", text.replace('\'', "'\\''")) })
 }
@@ -317,7 +320,7 @@ fn show(path: &Path, change: Option<&Change>) {
             }
         }
     }
-    output::print("  all else in the file stays as it is");
+    output::print("  everything else in the file stays as it is");
 }
 
 #[cfg(test)]

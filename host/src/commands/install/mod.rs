@@ -55,7 +55,7 @@ impl InstallClient {
     fn own_way(self) -> Option<&'static str> {
         match self {
             Self::Codex => Some("codex mcp add belljar -- belljar serve"),
-            Self::Copilot => Some("/mcp add, in a session of it"),
+            Self::Copilot => Some("/mcp add, in a session"),
             Self::Gemini => Some("gemini mcp add belljar belljar serve"),
             Self::ClaudeCode | Self::ClaudeDesktop | Self::Cursor | Self::VsCode => None,
         }
@@ -72,8 +72,8 @@ pub(crate) fn install(arguments: &InstallArguments) -> Result<ExitCode, Failure>
         return hooks::install(arguments);
     }
     if let Some(own_way) = arguments.client.own_way() {
-        let message = "belljar writes hooks for this client, with --hooks, and no entry";
-        return Err(Failure::usage(message, format!("the client has a way of its own: {own_way}")));
+        let message = "for this client, belljar writes only hooks (--hooks) and no entry";
+        return Err(Failure::usage(message, format!("use the client's own command instead: {own_way}")));
     }
     let path = arguments.client.path().ok_or_else(|| Failure::usage("there is no home folder", "set HOME"))?;
     let before = belljar_config::text(&path)?;
@@ -257,7 +257,7 @@ fn show(path: &Path, name: &str, change: Option<&Change>) {
             output::print(format_args!("  {sign} {name}: {}", visible_line(&entry.to_string())));
         }
     }
-    output::print("  all else in the file stays as it is");
+    output::print("  everything else in the file stays as it is");
 }
 
 #[cfg(test)]

@@ -37,7 +37,7 @@ impl Remote {
     pub(super) fn wanted(arguments: &InstallArguments) -> Result<Option<Self>, Failure> {
         let Some(url) = arguments.http.clone() else { return Ok(None) };
         if arguments.client == InstallClient::ClaudeDesktop {
-            let message = "the file of Claude Desktop has programs alone, and no servers over HTTP";
+            let message = "the file of Claude Desktop can only have programs, not servers over HTTP";
             return Err(Failure::usage(message, "leave --http out: the entry starts belljar itself"));
         }
         if !belljar_config::is_safe_name(&url) {

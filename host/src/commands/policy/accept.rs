@@ -52,8 +52,8 @@ pub(crate) async fn accept(arguments: PolicyAcceptArguments) -> Result<ExitCode,
         false
     } else if arguments.yes {
         if !allow_yes {
-            let hint = "your belljar.toml would have to say [approvals] allow_yes = true";
-            return Err(Failure::usage("--yes is not allowed here: a person has to type", hint));
+            let hint = "--yes needs [approvals] allow_yes = true in your belljar.toml";
+            return Err(Failure::usage("--yes is not allowed here: a person has to confirm", hint));
         }
         true
     } else if arguments.json {

@@ -112,7 +112,7 @@ impl Checked {
         for server in &self.unknown {
             let server = visible_line(server);
             output::print(format_args!(
-                "{file}: not held against the tools of {server}, which are not known yet: `belljar servers` lists them"
+                "{file}: not checked against the tools of {server}, which are not known yet: `belljar servers` lists them"
             ));
         }
         let (mistakes, warnings) = (self.mistakes.len(), self.warnings.len() + self.definitions.len());

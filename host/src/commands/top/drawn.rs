@@ -34,7 +34,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, shown: &mut Shown) {
 
 fn runs(frame: &mut Frame<'_>, area: Rect, shown: &Shown) {
     if shown.seen.runs.is_empty() {
-        let text = "no run yet; what is over is in: belljar runs";
+        let text = "no runs yet; for finished runs, use: belljar runs";
         return frame.render_widget(Paragraph::new(text), area);
     }
     let is_wide = area.width >= WIDE;
@@ -64,7 +64,7 @@ fn runs(frame: &mut Frame<'_>, area: Rect, shown: &Shown) {
 fn calls(frame: &mut Frame<'_>, area: Rect, shown: &mut Shown) {
     let open = shown.seen.open.as_ref().filter(|run| Some(run.run) == shown.open);
     let Some(run) = open else {
-        let text = "nothing is known of this run here; belljar runs show has what was kept";
+        let text = "this run is not known here; belljar runs show has its record";
         return frame.render_widget(Paragraph::new(text), area);
     };
     let [name, state, ..] = run.cells();

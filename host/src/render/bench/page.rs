@@ -35,7 +35,7 @@ pub(crate) fn html(report: &Report) -> String {
         escaped(&sections::machine(&report.machine).join(" · "))
     );
     let Report { version, profile, measured_at, .. } = report;
-    let built = if *profile == "release" { "" } else { ", a build to work on: a release has other figures" };
+    let built = if *profile == "release" { "" } else { ", a development build: a release has different figures" };
     let _ = writeln!(page, r#"<p class="facts">belljar {}{built} · {}</p>"#, escaped(version), escaped(measured_at));
     write_tiles(&mut page, report);
     page.push_str("</header>\n<main>\n");

@@ -18,7 +18,7 @@ impl Socket {
     /// Listens at `path`.
     pub(crate) async fn bind(path: &Path) -> Result<(Listener, Self), Failure> {
         let failed = |error: io::Error| {
-            Failure::usage(format!("{} cannot be listened at: {error}", path.display()), "name another with --socket")
+            Failure::usage(format!("cannot listen at {}: {error}", path.display()), "name another with --socket")
         };
         // A socket of a killed server does not answer.
         let is_socket = std::fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket());
