@@ -23,9 +23,9 @@ limits! {
             follows Timeout;
         /// Time of one tool call. Thirty seconds, as is usual in MCP clients.
         call Call: Duration = Duration::from_secs(30), "ms", "Time of one tool call";
-        /// Work, in wasmtime's fuel. Deterministic: the same script with the same answers uses the
-        /// same amount. On today's machines the default takes longer than `compute`, so it matters
-        /// only if the owner lowers it.
+        /// Work, in wasmtime's fuel: the same script with the same answers uses the same amount.
+        /// The default takes longer than `compute` on today's machines, so it matters only if the
+        /// owner lowers it.
         fuel Fuel: u64 = 200_000_000_000, "fuel", "Work, in units that are the same on every machine";
         /// The guest's linear memory and tables. 256 MiB: a tool result of 5 MB becomes about 100
         /// MB of objects.
@@ -50,9 +50,9 @@ limits! {
         max_output MaxOutput: ByteSize = ByteSize::kib(256), "bytes", "The value of the run, as JSON";
         /// All log texts together. 64 KiB; anything beyond is cut, and a line says so.
         max_logs MaxLogs: ByteSize = ByteSize::kib(64), "bytes", "All logs together";
-        /// What the host holds for the run outside the run's own memory: arguments of calls under
-        /// way, waiting answers, logs, records of calls. 64 MiB: sixty of the largest arguments, or
-        /// a dozen of the largest answers.
+        /// What the host holds for the run outside its memory: arguments of calls under way,
+        /// waiting answers, logs, records of calls. 64 MiB: sixty of the largest arguments, or a
+        /// dozen of the largest answers.
         max_held MaxHeld: ByteSize = ByteSize::mib(64), "bytes",
             "Data held for the script outside its memory: arguments of calls under way, answers, logs";
         /// The lines of all log texts together. 10,000, because even an empty line costs memory.
