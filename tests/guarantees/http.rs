@@ -301,7 +301,10 @@ fn a_token_is_good_for_its_scopes_alone() {
     let listing = "return (await demo.list_projects()).projects.length";
     for code in [listing, "return await demo.create_issue({ project: 'comet', title: 'no' })"] {
         let refused = value(code);
-        assert!(refused["error"]["message"].as_str().unwrap().contains("may use what is read_only"), "{refused}");
+        assert!(
+            refused["error"]["message"].as_str().unwrap().contains("may only call tools that are read_only"),
+            "{refused}"
+        );
     }
     assert_eq!(served.value(listing), 3);
 }

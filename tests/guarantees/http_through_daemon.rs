@@ -80,7 +80,10 @@ fn in_the_daemon_too_a_principal_raises_no_limit_and_goes_no_further_than_the_to
             break last["result"]["structuredContent"].clone();
         }
     };
-    assert!(refused["error"]["message"].as_str().unwrap().contains("may use what is read_only"), "{refused:#}");
+    assert!(
+        refused["error"]["message"].as_str().unwrap().contains("may only call tools that are read_only"),
+        "{refused:#}"
+    );
     assert_eq!(
         served
             .value("return (await demo.search_issues({ query: 'no' })).issues.filter((i) => i.title === 'no').length"),

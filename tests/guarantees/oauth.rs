@@ -198,7 +198,10 @@ fn a_token_without_the_scope_is_refused_with_the_scope_that_is_needed() {
     // The owner's word about a tool decides, not its server's.
     let listing = "return (await demo.list_projects()).projects.length";
     let refused = house.outcome(&reader, listing);
-    assert!(refused["error"]["message"].as_str().unwrap().contains("may use what is read_only"), "{refused}");
+    assert!(
+        refused["error"]["message"].as_str().unwrap().contains("may only call tools that are read_only"),
+        "{refused}"
+    );
     for scopes in ["run", "admin"] {
         assert_eq!(house.value(&house.token("alice", scopes), listing), 3, "{scopes}");
     }

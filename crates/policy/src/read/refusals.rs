@@ -78,7 +78,10 @@ fn every_mistake_is_refused_with_line_and_column() {
         ("[[rule]]\nid = 'default'\nthen = 'ask'", "'id' must be a name"),
         ("[[rule]]\nid = 'b c'\nthen = 'ask'", "'id' must be a name"),
         ("[[rule]]\nid = 'b'\nthen = 'permit'", "line 7, column 8: 'then' must be one of allow, ask, deny"),
-        ("[[rule]]\nid = 'b'\nthen = 'allow'\ndestructive = true", "line 8, column 1: 'destructive' cannot stand"),
+        (
+            "[[rule]]\nid = 'b'\nthen = 'allow'\ndestructive = true",
+            "line 8, column 1: 'destructive' cannot be in a rule",
+        ),
         ("[[test]]\nexpect = 'deny'", "line 5, column 1: a test has no 'call'"),
         ("[[test]]\ncall = 'a.b'", "line 5, column 1: a test has no 'expect'"),
         ("[[test]]\ncall = 'a'\nexpect = 'deny'", "'call' must be SERVER.TOOL"),
