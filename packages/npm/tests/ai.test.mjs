@@ -1,7 +1,7 @@
-// `belljar/ai` with the AI SDK 7 of Vercel, whose model is a mock of its own package; and held to the
-// tests of Vercel's own code mode, in our words: of packages/code-mode (1.0, Apache-2.0 licence) the
-// suites src/core.test.ts (7 cases) and src/tool-invocation.test.ts (the 9 of 12 that are not about
-// how it interrupts and resumes a program).
+// `belljar/ai` with Vercel's AI SDK 7, whose model is a mock from its own package; and in the tests
+// of Vercel's own code mode, in our words. From packages/code-mode (1.0, Apache-2.0 licence) these
+// are the suites src/core.test.ts (7 cases) and src/tool-invocation.test.ts (the 9 of 12 cases that
+// are not about how it interrupts and resumes a program).
 
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
@@ -22,7 +22,7 @@ const usage = {
   outputTokens: { total: 1, text: 1, reasoning: 0 },
 };
 
-/** A model that runs `code` and then says what came of it. */
+/** A model that runs `code` and then reports the result. */
 function modelOf(code) {
   return new MockLanguageModelV4({
     doGenerate: async ({ prompt }) => {
@@ -75,7 +75,7 @@ describe("in generateText", () => {
   });
 });
 
-test("a value is JSON, as the SDK takes it", async () => {
+test("a value is JSON, as the SDK requires", async () => {
   const result = await generateText({
     model: modelOf("return { bytes: new Uint8Array(3), big: [new BigInt64Array(1)] }"),
     tools: { code: belljarTool({ jar, tools: {} }) },
@@ -86,7 +86,7 @@ test("a value is JSON, as the SDK takes it", async () => {
 });
 
 describe("a call from code", () => {
-  test("has an id of its own, below that of the code", async () => {
+  test("has its own id, made from that of the code", async () => {
     const value = await runIn({ stock }, "return [await tools.stock({ product: 'a' }), await tools.stock({ product: 'b' })]");
     assert.deepEqual(value.map(({ toolCallId }) => toolCallId), ["outer:tool-1", "outer:tool-2"]);
   });
@@ -209,20 +209,20 @@ describe("tool-invocation.test.ts", () => {
   });
 });
 
-test("limits are Vercel's where it has some, and the caller's above all", async () => {
+test("the defaults are Vercel's limits, and the caller's limits come first", async () => {
   const tools = { one: tool({ inputSchema: z.object({}), execute: async () => 1 }) };
   await assert.rejects(runIn(tools, "for (let i = 0; i < 257; i += 1) await tools.one({})"), { kind: "calls" });
   await assert.rejects(belljarTool({ jar, tools, timeout: 50 }).execute({ code: "while (true);" }, execution), { name: "TimeoutError" });
 });
 
-test("where belljar.toml allows less, that holds, and the other limits stay", async (context) => {
+test("defaults are lowered to what belljar.toml allows, and the other limits stay", async (context) => {
   const config = join(home, "five-seconds.toml");
   writeFileSync(config, "[limits]\ntimeout = '5s'\n");
   const strict = await jarFor(context, { config });
   assert.deepEqual(strict.about.ceiling, { timeout: "5s" });
   const run = (options) => belljarTool({ jar: strict, tools: {}, ...options }).execute({ code: "return 'x'.repeat(3 << 20)" }, execution);
   await assert.rejects(run(), { kind: "output", message: /the limit is 1048576/ });
-  // What the caller asks for is not made smaller.
+  // Limits that the caller sets are not lowered.
   await assert.rejects(run({ limits: { timeout: 6_000 } }), { kind: "usage" });
 });
 

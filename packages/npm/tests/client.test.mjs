@@ -10,7 +10,7 @@ import { Belljar, BelljarError, RunError, positional } from "belljar";
 
 import { aborted, deferred, jarFor } from "./support.mjs";
 
-test("a run gives its value, its logs, its calls and what it used", async (context) => {
+test("a run returns its value, its logs, its calls and what it used", async (context) => {
   const jar = await jarFor(context);
   const outcome = await jar.run("console.log('seen'); return (await github.find({ text: 'bug' })).length", {
     tools: {
@@ -134,10 +134,10 @@ test("an answer that is not JSON is an error that the script can catch", async (
   const huge = await jar.run("try { await f({}) } catch (e) { return e.name + ': ' + e.message }", {
     functions: { f: () => "x".repeat(17 * 1024 * 1024) },
   });
-  assert.match(huge.value, /RangeError: the answer of f has over 16777216 bytes/);
+  assert.match(huge.value, /RangeError: the answer of f is longer than the limit of 16777216 bytes/);
 });
 
-test("what belljar could send in no line fails alone", async (context) => {
+test("an outcome or a call that is too long for a message fails alone", async (context) => {
   const jar = await jarFor(context);
   const { pid } = jar.about;
   await assert.rejects(jar.run("return 'x'.repeat(17 << 20)", { limits: { maxOutput: "40MiB" } }), { code: "size" });
@@ -150,7 +150,7 @@ test("what belljar could send in no line fails alone", async (context) => {
   assert.equal(jar.about.pid, pid);
 });
 
-test("limits end a run with an error of their own name", async (context) => {
+test("each limit ends a run with its own error name", async (context) => {
   const jar = await jarFor(context);
   const name = (code, limits) => jar.run(code, { limits, functions: { f: () => 1 } }).then(
     () => "no error",
@@ -262,26 +262,26 @@ test("belljar refuses names that a script could not use", async (context) => {
   await assert.rejects(jar.run("return 1", { tools: { a: { b: {} } } }), /a\.b has no function `run`/);
 });
 
-test("what is not an option, a namespace or a limit is told of, and nothing is run", async (context) => {
+test("unknown options, wrong namespaces and wrong limits are reported, and nothing is run", async (context) => {
   const jar = await jarFor(context);
   const f = () => assert.fail("it was called");
   for (const [options, message] of [
     [{ tool: {} }, /no option tool; its options are tools, functions/],
-    [{ tools: { f } }, /the namespace f is not an object of functions.*belongs in `functions`/],
-    [{ tools: { f: null } }, /the namespace f is not an object/],
-    [{ tools: [f] }, /tools is an object of namespaces/],
-    [{ tools: { a: { f: positional(f) } } }, /a\.f is marked as positional, which a namespace is as a whole/],
-    [{ functions: [f] }, /functions is an object of functions/],
+    [{ tools: { f } }, /the namespace f must be an object of functions.*belongs in `functions`/],
+    [{ tools: { f: null } }, /the namespace f must be an object/],
+    [{ tools: [f] }, /tools must be an object of namespaces/],
+    [{ tools: { a: { f: positional(f) } } }, /a\.f is marked as positional, but only a whole namespace can be/],
+    [{ functions: [f] }, /functions must be an object of functions/],
     [{ functions: { f: null } }, /f has no function `run`/],
     [{ limits: { timeout: -1 } }, /the limit timeout is -1/],
     [{ limits: { maxCalls: Number.NaN } }, /the limit maxCalls is NaN/],
-    [{ onLog: true }, /onLog is a function/],
+    [{ onLog: true }, /onLog must be a function/],
   ]) {
     await assert.rejects(jar.run("await f({})", options), { name: "TypeError", message });
   }
 });
 
-test("a script of node ends by itself while the process is idle, and not while a run is under way", async () => {
+test("a Node script ends while the process is idle, and not while a run is under way", async () => {
   const script = `
     import { Belljar } from "belljar";
     const jar = await Belljar.start();

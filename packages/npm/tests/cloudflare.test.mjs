@@ -1,7 +1,7 @@
-// `belljar/cloudflare` held to the tests of Cloudflare's own executor, in our words: of
-// packages/codemode (0.5, MIT licence) the suite src/tests/executor.test.ts, 38 cases. Those of the
-// class ToolDispatcher (5) are here as what scripts see of it, and the two about `modules` as what
-// is not offered: nothing can be imported in a jar. Then with @cloudflare/codemode itself.
+// `belljar/cloudflare` in the tests of Cloudflare's own executor, in our words: the suite
+// src/tests/executor.test.ts of packages/codemode (0.5, MIT licence), 38 cases. The 5 about the
+// class ToolDispatcher test what scripts see of it. The two about `modules` test that there are
+// none, since nothing can be imported in a jar. Then with @cloudflare/codemode itself.
 
 import assert from "node:assert/strict";
 import { describe, mock, test } from "node:test";
@@ -36,12 +36,12 @@ describe("executor.test.ts: ToolDispatcher", () => {
     assert.match(await errorOf("async () => await codemode.nonexistent({})", codemode({})), /nonexistent/);
   });
 
-  test("what a tool throws is the message, bare", async () => {
+  test("what a tool throws is the bare message", async () => {
     const broken = async () => { throw new Error("something broke"); };
     assert.equal(await errorOf("async () => await codemode.broken({})", codemode({ broken })), "something broke");
   });
 
-  test("no arguments are none", async () => {
+  test("a call without arguments passes none", async () => {
     assert.deepEqual(await resultOf("async () => await codemode.noArgs()", codemode({ noArgs: async (...given) => given })), []);
   });
 
@@ -86,7 +86,7 @@ describe("executor.test.ts: execution", () => {
     assert.deepEqual(await resultOf(code, codemode({ accept })), { isBuffer: true, values: [4, 5, 6] });
   });
 
-  test("of a view only what it shows crosses", async () => {
+  test("of a view, only the bytes that it shows are sent", async () => {
     const accept = async ({ bytes }) => (assert.deepEqual(bytes, new Uint8Array([20, 30])), bytes);
     const code = `async () => {
       const view = new Uint8Array([10, 20, 30, 40]).subarray(1, 3);
@@ -110,17 +110,17 @@ describe("executor.test.ts: execution", () => {
     assert.equal(await errorOf("async () => 42", providers), 'Provider name "__stringifyForCodemode" is reserved');
   });
 
-  test("names of what the sandbox itself uses are reserved", async () => {
+  test("names that the sandbox itself uses are reserved", async () => {
     for (const name of ["Promise", "setTimeout", "Error", "console"]) {
       assert.equal(await errorOf("async () => 42", [{ name, fns: {} }]), `Provider name "${name}" is reserved`);
     }
   });
 
-  test("what the code throws is the error, bare", async () => {
+  test("what the code throws is the bare error message", async () => {
     assert.equal(await errorOf('async () => { throw new Error("boom"); }', codemode({})), "boom");
   });
 
-  test("what a tool throws is the error, bare", async () => {
+  test("what a tool throws is the bare error message", async () => {
     const fail = mock.fn(async () => { throw new Error("tool error"); });
     assert.equal(await errorOf("async () => await codemode.fail({})", codemode({ fail })), "tool error");
     assert.equal(fail.mock.callCount(), 1);
@@ -131,7 +131,7 @@ describe("executor.test.ts: execution", () => {
     assert.deepEqual(await resultOf(code, codemode({ slow: async ({ id }) => ({ id }) })), [{ id: 1 }, { id: 2 }, { id: 3 }]);
   });
 
-  test("logs are texts, with their level", async () => {
+  test("logs are strings with their level", async () => {
     const code = 'async () => { console.log("hello"); console.warn("careful"); console.error("bad"); console.info("dropped"); return "done"; }';
     const { result, logs } = await executor.execute(code, codemode({}));
     assert.deepEqual([result, logs], ["done", ["hello", "[warn] careful", "[error] bad"]]);
@@ -150,29 +150,29 @@ describe("executor.test.ts: execution", () => {
     assert.deepEqual(await resultOf("async () => await codemode.getSecret({})", codemode({ getSecret: async () => ({ key: secret }) })), { key: secret });
   });
 
-  test("modules are not offered: an import says so", async () => {
+  test("there are no modules: an import fails with a message", async () => {
     assert.match(await errorOf('async () => { const { greet } = await import("helpers.js"); return greet("world"); }'), /import/);
   });
 
-  test("so no module can replace the executor's own", async () => {
+  test("no module can replace the executor's own", async () => {
     assert.match(await errorOf('async () => await import("executor.js")'), /import/);
     assert.equal(await resultOf("async () => 1 + 1", codemode({})), 2);
   });
 
-  test("a Markdown fence is taken off", async () => assert.equal(await resultOf("```js\n1 + 1\n```", codemode({})), 2));
+  test("a Markdown fence is removed", async () => assert.equal(await resultOf("```js\n1 + 1\n```", codemode({})), 2));
 
   test("a bare expression has its value", async () => assert.equal(await resultOf("42", codemode({})), 42));
 
-  test("no providers are none", async () => assert.equal(await resultOf("async () => 42", []), 42));
+  test("there may be no providers", async () => assert.equal(await resultOf("async () => 42", []), 42));
 
-  test("names that were made identifiers are as they are", async () => {
+  test("names that were sanitized before are not changed", async () => {
     const github_list_issues = async () => [{ id: 1, title: "bug" }];
     const code = "async () => await codemode.github_list_issues({})";
     assert.deepEqual(await resultOf(code, codemode({ github_list_issues })), [{ id: 1, title: "bug" }]);
     assert.deepEqual(await resultOf(code, codemode({ "github.list-issues": github_list_issues })), [{ id: 1, title: "bug" }]);
   });
 
-  test("a time-out is told as one", async () => {
+  test("a time-out is reported as one", async () => {
     const brief = belljarExecutor({ jar, timeout: 100 });
     const { error } = await brief.execute("async () => { await new Promise(r => setTimeout(r, 5000)); return 'done'; }", codemode({}));
     assert.match(error, /timed out/);
@@ -203,7 +203,7 @@ describe("executor.test.ts: several providers", () => {
     assert.deepEqual(await resultOf(code, providers), { sum: 7, pong: { echoed: 7 } });
   });
 
-  test("what a provider throws is the error, bare", async () => {
+  test("what a provider throws is the bare error message", async () => {
     const fns = { doSomething: async () => { throw new Error("provider failed"); } };
     assert.equal(await errorOf("async () => await broken.doSomething({})", [{ name: "broken", fns }]), "provider failed");
   });
@@ -221,7 +221,7 @@ describe("executor.test.ts: several providers", () => {
     assert.match(await errorOf("async () => 1", [{ name: "__dispatchers", fns: {} }]), /reserved/);
   });
 
-  test("so is the name of what is behind connectors", async () => {
+  test("the name of the function behind connectors is reserved", async () => {
     assert.match(await errorOf("async () => 1", [{ name: "__connectors", fns: {} }]), /reserved/);
   });
 });
@@ -254,7 +254,7 @@ describe("executor.test.ts: preludes", () => {
   });
 });
 
-describe("what the interface has beside", () => {
+describe("the rest of the interface", () => {
   test("connectors are called by any method, and their control answers are errors", async () => {
     const callTool = async (method, args) => {
       if (method === "pay") return { __codemode_control__: "pause" };
@@ -274,7 +274,7 @@ describe("what the interface has beside", () => {
     ]);
   });
 
-  test("functions without providers are those of codemode", async () => {
+  test("functions without a provider belong to codemode", async () => {
     assert.equal(await resultOf("async () => await codemode.one()", { one: async () => 1 }), 1);
   });
 
@@ -282,19 +282,19 @@ describe("what the interface has beside", () => {
     assert.deepEqual(await executor.execute("async () => {}", []), { result: undefined, logs: [] });
   });
 
-  test("a tool's own time-out is the tool's", async () => {
+  test("an error named TimeoutError that a tool throws is the tool's", async () => {
     const upstream = async () => { throw new DOMException("upstream was slow", "TimeoutError"); };
     assert.equal(await errorOf("async () => await codemode.upstream()", codemode({ upstream })), "upstream was slow");
   });
 
-  test("calls are as many as a program needs", async () => {
+  test("a program may make many calls", async () => {
     let calls = 0;
     const count = async () => (calls += 1);
     await resultOf("async () => { for (let i = 0; i < 1500; i += 1) await codemode.count() }", codemode({ count }));
     assert.equal(calls, 1500);
   });
 
-  test("a closed jar is an error and no throw", async () => {
+  test("a closed jar gives an error, and nothing is thrown", async () => {
     const closed = await Belljar.start();
     await closed.close();
     assert.match((await belljarExecutor({ jar: closed }).execute("1", [])).error, /closed/);

@@ -1,8 +1,8 @@
-// `belljar/mastra` held to the tests of Mastra's own transports (Apache-2.0 licence), in our words: of
-// packages/core the suite src/tools/code-mode/code-mode.e2e.test.ts, all 6 cases, through
-// createCodeMode of @mastra/core 1.71.0; and of @mastra/quickjs, which needs no sandbox either, the
-// suite src/transport.test.ts, 29 of 33 cases: the other 4 are about handles of QuickJS. Where belljar
-// differs on purpose the test says so.
+// `belljar/mastra` in the tests of Mastra's own transports (Apache-2.0 licence), in our words. From
+// packages/core, the suite src/tools/code-mode/code-mode.e2e.test.ts, all 6 cases, through
+// createCodeMode of @mastra/core 1.71.0. From @mastra/quickjs, which needs no sandbox either, the
+// suite src/transport.test.ts, 29 of 33 cases: the other 4 are about QuickJS handles. If belljar
+// differs on purpose, the test says so.
 
 import assert from "node:assert/strict";
 import { describe, mock, test } from "node:test";
@@ -77,7 +77,7 @@ describe("code-mode.e2e.test.ts", () => {
     assert.match(bad.error.message, /limit/);
   });
 
-  test("what a program throws is its error, bare", async () => {
+  test("what a program throws is its bare error", async () => {
     const result = await run("const a = 1;\nthrow new Error('boom');");
     assert.deepEqual([result.success, result.error], [false, { name: "Error", message: "boom", line: 2 }]);
   });
@@ -93,12 +93,12 @@ describe("code-mode.e2e.test.ts", () => {
     assert.match(result.error.message, /external_secret/);
   });
 
-  test("a program that runs away is timed out", async () => {
+  test("an endless program times out", async () => {
     const result = await run("await new Promise((resolve) => setTimeout(resolve, 10000)); return 1;", { timeout: 300 });
     assert.deepEqual(result.error, { name: "TimeoutError", message: "Code Mode execution timed out after 300ms", line: result.error.line });
   });
 
-  test("no sandbox is asked for: the jar is one", async () => {
+  test("no sandbox is needed, since the jar is one", async () => {
     assert.equal(belljarTransport().requiresSandbox, false);
     assert.equal((await run("return 1;")).result, 1);
   });
@@ -125,7 +125,7 @@ describe("@mastra/quickjs: transport.test.ts", () => {
     assert.deepEqual((await runProgram(code)).result, [2, 4, 6]);
   });
 
-  test("logs are texts, laid out as by Node", async () => {
+  test("logs are strings, formatted as by Node", async () => {
     const { logs } = await runProgram("console.log('hello', { a: 1 }); console.warn('careful'); return null;");
     assert.deepEqual(logs, ["hello { a: 1 }", "careful"]);
   });
@@ -187,17 +187,17 @@ describe("@mastra/quickjs: transport.test.ts", () => {
     assert.match(error.message, /\$\.self/);
   });
 
-  test("a promise that nothing can settle is told at once, and not after the time-out", async () => {
+  test("a promise that nothing can settle is reported at once, and not after the time-out", async () => {
     const { success, error } = await runProgram("await new Promise(() => {}); return 1;", { timeout: 60_000 });
     assert.deepEqual([success, error.name, error.line], [false, "DeadlockError", 1]);
   });
 
-  test("a call that hangs is timed out", async () => {
+  test("a call that hangs times out", async () => {
     const { error } = await runProgram("return await external_hang({});", { tools: { hang: () => new Promise(() => {}) }, timeout: 300 });
     assert.deepEqual([error.name, error.message], ["TimeoutError", "Code Mode execution timed out after 300ms"]);
   });
 
-  test("a tool's own time-out or abort is the tool's", async () => {
+  test("a TimeoutError or AbortError that a tool throws is the tool's", async () => {
     for (const name of ["TimeoutError", "AbortError"]) {
       const upstream = async () => { throw new DOMException("upstream was slow", name); };
       const { error } = await runProgram("return await external_upstream({});", { tools: { upstream } });
@@ -205,7 +205,7 @@ describe("@mastra/quickjs: transport.test.ts", () => {
     }
   });
 
-  test("a loop without end is timed out", async () => {
+  test("an endless loop times out", async () => {
     assert.equal((await runProgram("while (true) {}", { timeout: 300 })).error.name, "TimeoutError");
   });
 
@@ -240,13 +240,13 @@ describe("@mastra/quickjs: transport.test.ts", () => {
     assert.equal(error.name, "AbortError");
   });
 
-  test("nothing of the host is there; timers are belljar's own", async () => {
+  test("the host's globals are absent; timers are belljar's own", async () => {
     const names = ["process", "require", "fetch", "module", "importScripts", "setTimeout"];
     const { result } = await runProgram(`return [${names.map((name) => `typeof ${name}`)}];`);
     assert.deepEqual(result, [...Array(5).fill("undefined"), "function"]);
   });
 
-  test("nor is the bridge", async () => {
+  test("the bridge is absent too", async () => {
     const { result } = await runProgram("return [typeof __hostCall, typeof __hostLog, typeof globalThis.process];");
     assert.deepEqual(result, ["undefined", "undefined", "undefined"]);
   });

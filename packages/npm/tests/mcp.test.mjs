@@ -9,7 +9,7 @@ import { createServer } from "belljar/mcp";
 
 import { home } from "./support.mjs";
 
-test("an MCP client starts it as it is", async (context) => {
+test("an MCP client can start it", async (context) => {
   const client = new Client({ name: "test", version: "1.0.0" });
   const { type, ...server } = createServer({ env: { HOME: home, XDG_CONFIG_HOME: home, BELLJAR_NO_DAEMON: "1" } });
   assert.equal(type, "stdio");
@@ -21,7 +21,7 @@ test("an MCP client starts it as it is", async (context) => {
   assert.equal(result.structuredContent.value, 42);
 });
 
-test("it names the configuration that was meant", (context) => {
+test("it passes on the chosen configuration", (context) => {
   assert.deepEqual(createServer({ config: "a.toml", args: ["--quiet"] }).args, ["serve", "--config", "a.toml", "--quiet"]);
   process.env.BELLJAR_CONFIG = "/etc/belljar.toml";
   context.after(() => delete process.env.BELLJAR_CONFIG);

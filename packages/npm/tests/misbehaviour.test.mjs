@@ -1,4 +1,4 @@
-// The client with a process that is not belljar, or no longer.
+// The client with a process that is not belljar, or misbehaves.
 
 import assert from "node:assert/strict";
 import { chmodSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from "node:fs";
@@ -20,13 +20,13 @@ async function rejected(promise) {
   return error;
 }
 
-test("a process that dies at once is told of with its last words", async () => {
+test("the error for a process that dies at once has its last output", async () => {
   const error = await rejected(start("dies at once"));
   assert.equal(error.code, "exited");
-  assert.match(error.message, /with code 2.*It said: error: unrecognized subcommand 'host'/);
+  assert.match(error.message, /with code 2.*Its last output on stderr: error: unrecognized subcommand 'host'/);
 });
 
-test("a program that does not exist is told of with its path", async () => {
+test("the error for a program that does not exist has its path", async () => {
   const error = await rejected(Belljar.start({ binary: "/nowhere/belljar" }));
   assert.equal(error.code, "binary");
   assert.match(error.message, /\/nowhere\/belljar/);
@@ -57,14 +57,14 @@ for (const [misbehaviour, code, text] of [
   });
 }
 
-test("a busy belljar is worth another try", async (context) => {
+test("the error of a busy belljar is retryable", async (context) => {
   const jar = await start("is busy");
   context.after(() => jar.close());
   const error = await rejected(jar.run("return 1"));
   assert.deepEqual([error.code, error.retryable, error.message], ["busy", true, "no place is free"]);
 });
 
-test("an outcome that no line can hold fails its run alone", async (context) => {
+test("an outcome that is too long for a message fails its run alone", async (context) => {
   const jar = await start("has an outcome that is too long");
   context.after(() => jar.close());
   const { pid } = jar.about;
@@ -88,7 +88,7 @@ test("an answer that is not an outcome is an error", async (context) => {
   assert.equal((await rejected(jar.run("return 1"))).code, "protocol");
 });
 
-test("messages that nobody asked for are answered or left alone", async (context) => {
+test("unexpected messages are answered or ignored", async (context) => {
   const jar = await start("sends what nobody asked for");
   context.after(() => jar.close());
   assert.equal((await jar.run("return 1")).value, 1);

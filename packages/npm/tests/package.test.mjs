@@ -1,4 +1,4 @@
-// What is published: its files, its entries, its types, and the examples of its documents.
+// The published package: its files, entries and types, and the examples in its documents.
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
@@ -44,7 +44,7 @@ test("every entry exists, with its types", async () => {
   assert.equal(manifest.dependencies, undefined);
 });
 
-test("it has the version of the program, and names it to belljar", () => {
+test("it has the version of the program, and sends it to belljar", () => {
   const workspace = readFileSync(join(root, "../../Cargo.toml"), "utf8");
   const [, version] = /^\[workspace\.package\]\nversion = "(.*)"$/m.exec(workspace);
   assert.equal(manifest.version, version);
@@ -69,7 +69,7 @@ test("for Workers and browsers nothing of Node is imported", () => {
   assert.ok(seen.size > 8);
 });
 
-test("the declarations say what is there, and the hosts' own declarations take it", async (context) => {
+test("the declarations are right, and match the hosts' own", async (context) => {
   const examples = mkdtempSync(join(here, "types", "examples-"));
   context.after(() => rmSync(examples, { recursive: true }));
   const files = DOCUMENTS.flatMap((file) => blocks(file, "ts")).map((code, index) => {
@@ -81,7 +81,7 @@ test("the declarations say what is there, and the hosts' own declarations take i
   const options = "--noEmit --strict --noUncheckedIndexedAccess --exactOptionalPropertyTypes --module nodenext --target es2022 --lib es2022,dom,dom.iterable";
   const compile = (given) => execute(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), ...options.split(" "), ...given], { cwd: join(here, "types") })
     .catch(({ stdout }) => assert.fail(stdout));
-  // By themselves; the hosts' declarations are not ours to check.
+  // These alone are checked completely; the hosts' declarations are not ours to check.
   await compile(["--types", "", "client.ts"]);
   await compile(["--skipLibCheck", "adapters.ts", ...files]);
 });

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// What is not belljar, as a process that the client starts: STAND_IN says how it misbehaves. It is
-// for what the real program does not do; everything else is tested with that.
+// A program that the client starts in place of belljar: STAND_IN says how it misbehaves. It does
+// what the real program never does; everything else is tested with the real one.
 
 import { createInterface } from "node:readline";
 

@@ -1,5 +1,5 @@
-// What the tests share. They run against the program that BELLJAR_BINARY names, in a home of their
-// own, so that nobody's configuration is read.
+// Shared by the tests. They run against the program that BELLJAR_BINARY names, in a home folder of
+// their own, so that nobody's configuration is read.
 
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -25,14 +25,14 @@ export async function jarFor(context, options) {
   return jar;
 }
 
-/** A promise with what settles it. */
+/** A promise with the functions that settle it. */
 export function deferred() {
   const parts = {};
   parts.promise = new Promise((resolve, reject) => Object.assign(parts, { resolve, reject }));
   return parts;
 }
 
-/** Resolves with what `signal` was aborted for. */
+/** Resolves with the reason for which `signal` is aborted. */
 export function aborted(signal) {
   return new Promise((resolve) => {
     if (signal.aborted) resolve(signal.reason);

@@ -1,4 +1,4 @@
-// The client under the table that belljar and all its clients are held to, for
+// Runs the client through the table of cases for belljar and all its clients, for
 // `scripts/host-conformance --client node packages/npm/tests/table.mjs`. It needs BELLJAR_BINARY.
 
 import { createInterface } from "node:readline";
@@ -8,7 +8,7 @@ import { Belljar, positional } from "belljar";
 import { decode, encode } from "../belljar/src/values.js";
 import "./support.mjs";
 
-/** What nobody can ask for with this client, by the names of the cases. */
+/** The names of cases that this client cannot express, with the reason. */
 const INEXPRESSIBLE = {
   "an answer that is not extended JSON fails its call": "it escapes such an answer",
   "no two tools of a namespace have one name": "they are the keys of an object",
@@ -51,12 +51,12 @@ async function saidOf(jar, { name, run, functions }) {
   };
   try {
     const outcome = await jar.outcome(run.code, optionsOf(run, functions, onAsked));
-    // The client has the value as JavaScript has it.
+    // The client returns the value as JavaScript.
     const isPlain = run.value !== "extended" && outcome.value === undefined;
     const value = isPlain ? null : JSON.parse(encode(outcome.value) ?? '{"$belljar":"undefined"}');
     return { outcome: { ...outcome, value }, asked };
   } catch (error) {
-    // What it refuses itself is never sent.
+    // A request that the client itself refuses is never sent.
     if (error.code === "request" || error instanceof TypeError) return { refused: INVALID_PARAMS };
     throw error;
   }

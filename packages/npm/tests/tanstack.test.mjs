@@ -1,7 +1,7 @@
-// `belljar/tanstack` held to the tests of TanStack AI's own QuickJS driver, in our words: of
-// packages/ai-isolate-quickjs (0.3.1, MIT licence) the suites tests/isolate-driver.test.ts (28
-// cases, of which 2 are about that driver's own function normalizeError: they are here as what it is
-// for) and tests/escape-attempts.test.ts (8 cases). Then with @tanstack/ai-code-mode itself.
+// `belljar/tanstack` in the tests of TanStack AI's own QuickJS driver, in our words. From
+// packages/ai-isolate-quickjs (0.3.1, MIT licence), the suites tests/isolate-driver.test.ts (28
+// cases; 2 are about that driver's own function normalizeError, and here test its purpose) and
+// tests/escape-attempts.test.ts (8 cases). Then with @tanstack/ai-code-mode itself.
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
@@ -21,7 +21,7 @@ const binding = (name, execute) => ({
   execute,
 });
 
-/** One jar for all of them, as a host has it. */
+/** One jar for all tests, as in a host. */
 const jar = Belljar.start();
 
 async function contextOf(functions = {}, { timeout, memoryLimit, ...options } = {}) {
@@ -46,12 +46,12 @@ async function failureOf(code, functions, options) {
 }
 
 describe("isolate-driver.test.ts: normalizeError", () => {
-  test("an interrupted program is a time-out, with the driver's own words", async () => {
+  test("an interrupted program is a time-out, with the driver's own message", async () => {
     const error = await failureOf("while (true) {}", {}, { timeout: 50 });
     assert.deepEqual([error.name, error.message], ["TimeoutError", "Code execution timed out"]);
   });
 
-  test("an error that only speaks of an interruption is not", async () => {
+  test("an error whose message only mentions an interruption is not", async () => {
     const error = await failureOf("throw new Error('operation interrupted')");
     assert.deepEqual([error.name, error.message], ["Error", "operation interrupted"]);
   });
@@ -66,11 +66,11 @@ describe("isolate-driver.test.ts: execution", () => {
 
   test("arithmetic has a value", async () => assert.equal(await valueOf("return 3 + 4"), 7));
 
-  test("texts have a value", async () => assert.equal(await valueOf('return "hello" + " " + "world"'), "hello world"));
+  test("strings have a value", async () => assert.equal(await valueOf('return "hello" + " " + "world"'), "hello world"));
 
   test("await works at the top", async () => assert.equal(await valueOf("const x = await Promise.resolve(10); return x + 2;"), 12));
 
-  test("bytes are told of, since a model reads JSON", async () => {
+  test("bytes are shown by their number, since a model reads JSON", async () => {
     assert.deepEqual(await valueOf("return [new Uint8Array(3), new BigInt64Array(2), new ArrayBuffer(1)]"), ["<3 bytes>", "<16 bytes>", "<1 bytes>"]);
   });
 
@@ -124,7 +124,7 @@ describe("isolate-driver.test.ts: time-outs", () => {
     assert.equal((await failureOf(code, {}, { timeout: 50 })).name, "TimeoutError");
   });
 
-  test("after a time-out the context is disposed, and what comes late changes nothing", async () => {
+  test("after a time-out the context is disposed, and a late answer changes nothing", async () => {
     const late = deferred();
     const context = await belljarDriver({ jar, timeout: 100 }).createContext({ bindings: { never: binding("never", () => late.promise) } });
     assert.equal((await context.execute("await never({}); return 1;")).error.name, "TimeoutError");
@@ -163,7 +163,7 @@ describe("what a tool or a program throws is its own error, whatever its name", 
 });
 
 describe("isolate-driver.test.ts: errors and logs", () => {
-  test("a mistake of syntax is an error", async () => assert.equal((await failureOf("syntax error!!!")).name, "SyntaxError"));
+  test("a syntax error is an error", async () => assert.equal((await failureOf("syntax error!!!")).name, "SyntaxError"));
 
   test("what is thrown is an error", async () => {
     const error = await failureOf('throw new Error("oops")');
@@ -182,7 +182,7 @@ describe("isolate-driver.test.ts: errors and logs", () => {
 });
 
 describe("isolate-driver.test.ts: dispose", () => {
-  test("a disposed context executes no more", async () => {
+  test("a disposed context executes nothing more", async () => {
     const context = await contextOf();
     await context.dispose();
     const { success, error } = await context.execute("return 1");
@@ -213,12 +213,12 @@ describe("isolate-driver.test.ts: memory and stack", () => {
   const TOO_MUCH = 'return "x".repeat(8 * 1024 * 1024);';
   const small = { memoryLimit: 1 };
 
-  test("a memory limit is taken", async () => {
+  test("a memory limit is applied", async () => {
     const context = await belljarDriver({ jar, memoryLimit: 64 }).createContext({ bindings: {}, memoryLimit: 64 });
     assert.equal((await context.execute("return 1 + 1")).value, 2);
   });
 
-  test("what exceeds it is an error of that name", async () => {
+  test("exceeding it is an error of that name", async () => {
     const error = await failureOf(TOO_MUCH, {}, small);
     assert.equal(error.name, "MemoryLimitError");
     assert.match(error.message, /memory limit/);
@@ -236,7 +236,7 @@ describe("isolate-driver.test.ts: memory and stack", () => {
     await context.dispose();
   });
 
-  test("recursion without end is an error of its own name", async () => {
+  test("endless recursion has its own error name", async () => {
     const error = await failureOf("function f(n) { return n <= 0 ? 0 : 1 + f(n - 1); } return f(200000);");
     assert.equal(error.name, "StackOverflowError");
     assert.match(error.message, /stack/);
@@ -256,19 +256,19 @@ describe("escape-attempts.test.ts", () => {
     test(`there is no ${name}`, async () => assert.equal(await valueOf(`return typeof ${name}`), "undefined"));
   }
 
-  test("a prototype that is changed there is not changed here", async () => {
+  test("a prototype that is changed in the jar is not changed in the host", async () => {
     await valueOf("Object.prototype.__leak = 'leaked'; return 1");
     assert.equal(Object.prototype.__leak, undefined);
   });
 
-  test("nor in another context", async () => {
+  test("nor is it changed in another context", async () => {
     const [first, second] = [await contextOf(), await contextOf()];
     await first.execute("Object.prototype.__probe = 'a'; return 1;");
     const result = await second.execute("return ({}).__probe");
     assert.deepEqual([result.success, result.value], [true, undefined]);
   });
 
-  test("a loop without end ends", async () => {
+  test("an endless loop is ended", async () => {
     assert.equal((await failureOf("while (true) {}", {}, { timeout: 200 })).name, "TimeoutError");
   });
 

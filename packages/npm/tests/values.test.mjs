@@ -24,13 +24,13 @@ test("undefined stays undefined in lists, and in objects is left out", () => {
   assert.deepEqual(roundTrip([undefined, [1, undefined], { a: undefined }]), [undefined, [1, undefined], {}]);
 });
 
-test("sets and maps become what a script's own become", () => {
+test("sets and maps become the same as those of a script", () => {
   const values = [new Set([1, undefined, new Set()]), new Map([["a", new Map()], ["__proto__", 1]]), new Map([[1, "x"], ["y", 2]])];
   assert.equal(encode(values), '[[1,{"$belljar":"undefined"},[]],{"a":{},"__proto__":1},[[1,"x"],["y",2]]]');
   assert.deepEqual(roundTrip(new Map([["$belljar", "undefined"]])), { $belljar: "undefined" });
 });
 
-test("an object that looks like the escape is not taken for one", () => {
+test("an object that looks like an escape is not decoded", () => {
   for (const value of [
     { $belljar: "undefined" },
     { $belljar: { bytes: "AAAA", type: "Uint8Array" } },
@@ -43,7 +43,7 @@ test("an object that looks like the escape is not taken for one", () => {
   }
 });
 
-test("the rest is as JSON has it", () => {
+test("all other values are encoded as in JSON", () => {
   assert.equal(encode(undefined), undefined);
   assert.equal(encode({ a: undefined, b: [null, Number.NaN], c: new Date(0) }), '{"b":[null,null],"c":"1970-01-01T00:00:00.000Z"}');
   assert.throws(() => encode({ big: 1n }), TypeError);
@@ -60,14 +60,14 @@ test("a key named __proto__ stays a key", () => {
   assert.equal({}.x, undefined);
 });
 
-test("what is malformed is left as it is", () => {
+test("malformed special values are left as they are", () => {
   for (const text of ['{"$belljar":"other"}', '{"$belljar":7}', '{"$belljar":null}', '{"$belljar":{"bytes":3}}']) {
     assert.deepEqual(decode(JSON.parse(text)), JSON.parse(text));
   }
   assert.deepEqual(decode({ $belljar: { bytes: "AQID", type: "Float64Array" } }), new Uint8Array([1, 2, 3]));
 });
 
-test("limits have belljar's names and units, and none that was not asked for is above the ceiling", () => {
+test("limits get belljar's names and units, and default limits stay below the ceiling", () => {
   const given = limitsOf({ timeout: 30_000, compute: 0.2, maxCalls: 3, memory: "64MiB", call: "2s", fuel: undefined });
   assert.deepEqual(given, { timeout: "30000ms", compute: "1ms", max_calls: 3, memory: "64MiB", call: "2s" });
   const ceiling = { timeout: "1m 30s", compute: "10s", max_calls: 3, memory: 1024 };

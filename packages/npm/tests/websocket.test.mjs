@@ -25,11 +25,11 @@ async function serve() {
     const address = /^serving MCP at http:\/\/(.*)\/mcp$/.exec(line)?.[1];
     if (address) return `ws://${address}/host`;
   }
-  assert.fail("it has not said where it serves");
+  assert.fail("it has not printed its address");
 }
 
 before(async () => {
-  // An owner who lets programs agree.
+  // The owner lets programs confirm commands with --yes.
   const config = join(home, "unattended.toml");
   writeFileSync(config, "[approvals]\nallow_yes = true\n");
   token = execFileSync(binary, ["token", "add", "ann", "--yes", "--config", config], { encoding: "utf8" }).trim();
@@ -50,9 +50,9 @@ test("a jar at the other end runs code with functions of this end", async (conte
   assert.deepEqual([value, logs], [3, ["there"]]);
 });
 
-test("the wrong token is refused, and so is none", async () => {
+test("a wrong token is refused, and so is a missing one", async () => {
   for (const wrong of ["wrong", undefined]) {
-    await assert.rejects(Belljar.connect(url, { token: wrong, WebSocket }), { code: "exited", message: /is the token right/ });
+    await assert.rejects(Belljar.connect(url, { token: wrong, WebSocket }), { code: "exited", message: /check the address and the token/ });
   }
 });
 
@@ -79,7 +79,7 @@ test("a connection that is lost fails its runs, and the next run makes another",
   assert.equal(sockets.length, 2);
 });
 
-test("no program is started where there are none", async () => {
+test("belljar/web starts no program", async () => {
   await assert.rejects(Belljar.start(), { code: "binary" });
 });
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// `belljar` on PATH: starts the program of this platform, which a package of its own holds. Nothing
-// is run or fetched when this package is installed.
+// `belljar` on PATH: starts the program for this platform, which is in a separate package. Nothing
+// is run or downloaded when this package is installed.
 
 import { spawn } from "node:child_process";
 import { realpathSync } from "node:fs";
@@ -20,16 +20,17 @@ try {
 } catch (error) {
   fail(error.message);
 }
-// PATH leads here as well where npm has put it there, as `npx` does.
+// npm and npx put this script on PATH, so the program found there may be the script itself.
 if (realpathSync(program) === realpathSync(fileURLToPath(import.meta.url))) {
   fail(
-    `the package with belljar for ${process.platform} ${process.arch} is not installed. A lock file that was made on another platform leaves it out ` +
-      "(delete it together with node_modules, and run npm install), and so does --omit=optional. BELLJAR_BINARY names a program that you have",
+    `the package with belljar for ${process.platform} ${process.arch} is not installed. If a lock file from another platform left it out, ` +
+      "delete the lock file and node_modules, and run npm install again; if --omit=optional did, install without it. " +
+      "Or set BELLJAR_BINARY to the path of the program",
   );
 }
 
 const child = spawn(program, process.argv.slice(2), { stdio: "inherit" });
-// A terminal signals this process and the child; whatever else ends this one means the child.
+// A terminal signals both processes. Other signals reach only this one, and are passed on.
 const signals = process.platform === "win32" ? [] : ["SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM"];
 for (const signal of signals) {
   process.on(signal, () => child.kill(signal));

@@ -1,4 +1,4 @@
-// Where the program `belljar` is: an option, BELLJAR_BINARY, the package of this platform, PATH.
+// Finds the program `belljar`: by option, BELLJAR_BINARY, this platform's package, or PATH.
 
 import { accessSync, constants } from "node:fs";
 import { createRequire } from "node:module";
@@ -11,20 +11,20 @@ const PROGRAM = process.platform === "win32" ? "belljar.exe" : "belljar";
 /**
  * The path of the program.
  *
- * @throws {BelljarError} with the code `binary`, and where it was looked for
+ * @throws {BelljarError} with the code `binary` if there is none; the message says where it looked
  */
 export function findBinary(given) {
   const found = given ?? (process.env.BELLJAR_BINARY || undefined) ?? fromPackage() ?? fromPath();
   if (found) return found;
   throw new BelljarError(
     "binary",
-    `there is no belljar program for ${process.platform} ${process.arch}: ${packages().join(" or ")} is not installed ` +
-      "(a lock file from another platform, or --omit=optional, leaves it out: npm install it), and PATH has none. " +
-      "The option `binary` and BELLJAR_BINARY name one",
+    `no belljar program was found for ${process.platform} ${process.arch}: ${packages().join(" or ")} is not installed ` +
+      "(a lock file from another platform, or --omit=optional, leaves it out), and PATH has none. " +
+      "Install the package, or set the option `binary` or BELLJAR_BINARY to the path of the program",
   );
 }
 
-/** The packages that may have this platform's program, the likelier one first. */
+/** The packages that may have this platform's program, the preferred one first. */
 function packages() {
   const name = `@belljar/cli-${process.platform}-${process.arch}`;
   if (process.platform !== "linux") return [name];
@@ -34,7 +34,7 @@ function packages() {
 
 function isMusl() {
   if (!process.report) return false;
-  // Without this a report looks up the names of the machine's connections.
+  // Otherwise the report looks up the host names of the process's connections.
   process.report.excludeNetwork = true;
   return !process.report.getReport().header?.glibcVersionRuntime;
 }

@@ -1,6 +1,6 @@
-// A `belljar host` as a child process, which speaks the protocol by lines. While nothing waits for
-// it, it does not keep the process of the host alive; when that process ends, its stdin closes and
-// it ends too.
+// `belljar host` as a child process, which speaks the protocol line by line. While no run is under
+// way, it does not keep this process alive; when this process ends, the child's stdin closes, and
+// the child ends too.
 
 import { spawn } from "node:child_process";
 
@@ -9,13 +9,13 @@ import { BelljarError } from "./errors.js";
 
 const MAX_MESSAGE = 16 * 1024 * 1024;
 const STDERR_CHARS = 4_000;
-/** How long a child may take to end by itself. */
+/** How long a child may take to end after its stdin was closed. */
 const END_MS = 3_000;
-/** How long its last words on stderr are waited for. */
+/** How long to wait for the child's last output on stderr. */
 const LAST_WORDS_MS = 1_000;
 const NEWLINE = 0x0a;
 
-/** Starts the child. Nothing else prints on its stdout. */
+/** Starts the child, which writes only messages to its stdout. */
 export function openChild(options, { onText, onGone }) {
   const binary = findBinary(options.binary);
   const config = options.config === undefined ? [] : ["--config", options.config];
@@ -36,7 +36,7 @@ export function openChild(options, { onText, onGone }) {
     onGone(new BelljarError("binary", text, { cause: error }));
     end.resolve();
   });
-  // EPIPE: that the child has ended is known from its exit.
+  // Ignores EPIPE: the event `exit` reports that the child has ended.
   child.stdin.on("error", () => {});
   child.stderr.setEncoding("utf8");
   child.stderr.on("data", (chunk) => {
@@ -44,10 +44,10 @@ export function openChild(options, { onText, onGone }) {
     options.onDiagnostic?.(chunk);
   });
   child.stdout.on("data", lines(onText, () => {
-    fail(new BelljarError("protocol", `belljar sent a line of over ${MAX_MESSAGE} bytes`));
+    fail(new BelljarError("protocol", `belljar sent a line longer than the limit of ${MAX_MESSAGE} bytes`));
   }));
 
-  /** The child is of no more use: it is ended, and nothing waits for that. */
+  /** Kills a child that can no longer be used, without waiting for its end. */
   function fail(error) {
     reason ??= error;
     child.kill("SIGKILL");
@@ -72,7 +72,7 @@ export function openChild(options, { onText, onGone }) {
   };
 }
 
-/** Calls `done` once the child has exited and all that it said has been read. */
+/** Calls `done` once the child has exited and all its output has been read. */
 function ending(child, done) {
   let resolve;
   const promise = new Promise((given) => (resolve = given));
@@ -80,7 +80,7 @@ function ending(child, done) {
   const part = () => {
     open -= 1;
     if (open > 0) return;
-    // A process that the child started may still hold its stderr: that is not waited for.
+    // A process that the child started may keep stderr open: do not wait for that one to end.
     const timer = setTimeout(finish, LAST_WORDS_MS);
     child.once("close", () => {
       clearTimeout(timer);
@@ -102,11 +102,11 @@ function ending(child, done) {
 function exited(child, stderr) {
   const how = child.signalCode ? `by ${child.signalCode}` : `with code ${child.exitCode}`;
   const words = stderr.trim();
-  const text = `belljar's process ended ${how}, and the runs in it with it; the next run starts another`;
-  return new BelljarError("exited", words ? `${text}. It said: ${words}` : text);
+  const text = `belljar's process ended ${how}, and its runs are lost; the next run starts a new process`;
+  return new BelljarError("exited", words ? `${text}. Its last output on stderr: ${words}` : text);
 }
 
-/** Cuts what arrives into lines. */
+/** Splits incoming data into lines. */
 function lines(onLine, onTooLong) {
   let parts = [];
   let size = 0;

@@ -1,13 +1,13 @@
-// belljar's protocol over something that carries texts: requests in both directions, many runs at
-// once. It owns every promise and every AbortController that it made, and settles them all when
-// the carrier is gone.
+// belljar's protocol over anything that carries text messages: requests in both directions, many
+// runs at once. A connection owns all promises and AbortControllers that it creates, and settles or
+// aborts them when the carrier is gone.
 
 import { BelljarError } from "./errors.js";
 import { handlerKey } from "./request.js";
 import { decode, encode, isExtended } from "./values.js";
 
 const PROTOCOL = 1;
-/** How long the first answer may take: the program is read from a cold disk. */
+/** How long the first answer may take: the program may be read from a cold disk. */
 const HELLO_MS = 30_000;
 const ERROR_CHARS = 64 * 1024;
 const CLIENT = { name: "belljar-js", version: "0.1.0" };
@@ -15,9 +15,9 @@ const CLIENT = { name: "belljar-js", version: "0.1.0" };
 /**
  * Opens a connection and greets the other side.
  *
- * `open({ onText, onGone })` gives a carrier: `maxMessage` (bytes of UTF-8), `isOwner` (who may raise
- * belljar's default limits), `send(text)`, `hold(busy)` (whether the process of the host has to stay
- * for it), `fail(reason)` and `close()`.
+ * `open({ onText, onGone })` returns a carrier: `maxMessage` (bytes of UTF-8), `isOwner` (whether
+ * runs may raise belljar's default limits), `send(text)`, `hold(busy)` (whether the carrier keeps
+ * this process alive), `fail(reason)` and `close()`.
  */
 export async function connect(open) {
   const requests = new Map();
@@ -33,7 +33,7 @@ export async function connect(open) {
         message = JSON.parse(text);
         if (isExtended(text)) message = decodeMessage(message);
       } catch {
-        carrier.fail(new BelljarError("protocol", `belljar sent what is not JSON: ${text.slice(0, 200)}`));
+        carrier.fail(new BelljarError("protocol", `belljar sent a message that is not JSON: ${text.slice(0, 200)}`));
         return;
       }
       receive(message);
@@ -67,7 +67,7 @@ export async function connect(open) {
     else request.resolve(result);
   }
 
-  /** The run of a call ended, or no longer waits for it. */
+  /** Aborts a call whose run has ended, or no longer waits for it. */
   function stop(id) {
     const controller = calls.get(id);
     calls.delete(id);
@@ -90,13 +90,13 @@ export async function connect(open) {
       const value = await handler.run(given, { signal: controller.signal, namespace, name: tool ?? name });
       text = answered(id, encode(value));
       if (isTooLong(text, carrier.maxMessage)) {
-        throw new RangeError(`the answer of ${path} has over ${carrier.maxMessage} bytes as JSON: give less of it at a time`);
+        throw new RangeError(`the answer of ${path} is longer than the limit of ${carrier.maxMessage} bytes as JSON: return less at a time`);
       }
     } catch (error) {
       text = message({ id, error: { code: -32000, ...described(error) } });
     }
     request.calls.delete(id);
-    // A call that was stopped is not waited for.
+    // Nobody waits for the answer to a call that was stopped.
     if (calls.delete(id) && !gone) carrier.send(text);
   }
 
@@ -109,7 +109,7 @@ export async function connect(open) {
       const id = (lastId += 1);
       const text = message({ id, method, params });
       if (isTooLong(text, carrier.maxMessage)) {
-        reject(new BelljarError("size", `the request has over ${carrier.maxMessage} bytes as JSON: pass data by a function`));
+        reject(new BelljarError("size", `the request is longer than the limit of ${carrier.maxMessage} bytes as JSON: let the script call a function for the data`));
         return;
       }
       requests.set(id, { resolve, reject, calls: new Set(), ...details });
@@ -128,7 +128,7 @@ export async function connect(open) {
 
   return {
     about,
-    /** Resolves to the run's outcome; rejects only where there is none. */
+    /** Resolves to the run's outcome. Rejects only if there is none, or if `onLog` failed. */
     async run({ params, handlers }, { onLog, signal } = {}) {
       let id;
       let fault;
@@ -146,7 +146,7 @@ export async function connect(open) {
         const outcome = await ended;
         if (fault) throw fault.error;
         if (typeof outcome?.ok === "boolean") return outcome;
-        throw new BelljarError("protocol", "belljar answered a run with what is not an outcome");
+        throw new BelljarError("protocol", "belljar answered a run with something that is not an outcome");
       } finally {
         signal?.removeEventListener("abort", cancel);
       }
@@ -172,13 +172,13 @@ function message(fields) {
   return JSON.stringify({ jsonrpc: "2.0", ...fields });
 }
 
-/** The answer of a call, whose value is JSON already; without one it is undefined. */
+/** The answer to a call. `value` is JSON text; without it, the call's result is undefined. */
 function answered(id, value) {
   const result = value === undefined ? "{}" : `{"value":${value}}`;
   return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result}}`;
 }
 
-/** Special values stand in arguments and in the value of a run, and nowhere else. */
+/** Decodes special values, which occur only in arguments and in the value of a run. */
 function decodeMessage(message) {
   if (message?.params && "arguments" in message.params) message.params.arguments = decode(message.params.arguments);
   if (message?.result && "value" in message.result) message.result.value = decode(message.result.value);
@@ -186,18 +186,18 @@ function decodeMessage(message) {
 }
 
 function isTooLong(text, bytes) {
-  // A UTF-16 unit has at most three bytes; only long texts need the exact count.
+  // A UTF-16 unit takes at most three bytes of UTF-8, so only long texts need the exact count.
   if (text.length * 3 <= bytes) return false;
   return text.length > bytes || new TextEncoder().encode(text).length > bytes;
 }
 
-/** What a handler threw, without its stack: the script sees name and message. */
+/** What a handler threw, as the script sees it: name and message, without the stack. */
 function described(error) {
   if (!(error instanceof Error)) return { message: String(error).slice(0, ERROR_CHARS) };
   return { message: String(error.message).slice(0, ERROR_CHARS), data: { name: String(error.name) } };
 }
 
-/** Too many runs, a belljar that is ending, another version, a long outcome; else a wrong request. */
+/** Too many runs; belljar is ending; wrong version; outcome too long. All others: wrong request. */
 const CODES = new Map([[-32000, "busy"], [-32001, "busy"], [-32002, "protocol"], [-32003, "size"]]);
 
 function refusal({ code, message, data }) {
@@ -205,7 +205,7 @@ function refusal({ code, message, data }) {
   return new BelljarError(CODES.get(code) ?? "request", `${message}${hint}`);
 }
 
-/** Tells a listener of a log. One that fails, at once or later, ends its run and not the process. */
+/** Passes a log to `onLog`. If that throws or rejects, the run ends, but not this process. */
 async function reportTo(onLog, { level, text, lost }, failed) {
   try {
     await onLog(lost === undefined ? { level, text } : { level, text, lost });

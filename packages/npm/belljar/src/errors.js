@@ -1,16 +1,16 @@
-// What goes wrong, as errors: with belljar itself (`BelljarError`), or with a run (`RunError`).
+// Errors: something is wrong with belljar itself (`BelljarError`), or a run failed (`RunError`).
 
 /**
  * Something is wrong with belljar, its process or the request; `code` says what.
  *
  * - `binary`: there is no belljar program
- * - `exited`: the process or connection ended; a `run` that was under way is lost
+ * - `exited`: the process or connection ended; runs that were under way are lost
  * - `closed`: the jar was closed
  * - `protocol`: the other side does not speak belljar's protocol
- * - `request`: belljar refused the request (a name that is not an identifier, say)
- * - `busy`: there is no place for the run; `retryable` is true
- * - `size`: a message would be larger than the protocol allows: the request, or the outcome of a run that has ended
- * - `run`: the run failed: this is a {@link RunError}
+ * - `request`: the request is wrong; for example, a name is not an identifier
+ * - `busy`: belljar cannot take another run now; `retryable` is true
+ * - `size`: the request, or the outcome of a run that has ended, is larger than the protocol allows
+ * - `run`: the run failed; the error is a {@link RunError}
  */
 export class BelljarError extends Error {
   constructor(code, message, options) {
@@ -22,8 +22,8 @@ export class BelljarError extends Error {
 }
 
 /**
- * A run that failed. `kind` is belljar's, `name` and `message` are those of what the script threw,
- * or say which limit ended the run. `outcome` has everything: logs, calls, usage.
+ * A run that failed. `kind` is belljar's kind of failure. `name` and `message` are those of the
+ * error that the script threw, or say what ended the run. `outcome` has the logs, calls and usage.
  */
 export class RunError extends BelljarError {
   constructor(outcome, options) {
@@ -48,7 +48,7 @@ const NAMES = {
   cancelled: "AbortError",
 };
 
-/** The name and the bare message of an outcome's error, as hosts want them apart. */
+/** The name and the bare message of an outcome's error, which hosts take separately. */
 export function nameAndMessage(error) {
   if (error.thrown && (error.kind === "tool" || error.kind === "exception")) {
     return { name: error.thrown.name, message: error.thrown.message };

@@ -1,11 +1,14 @@
 /// <reference lib="esnext.disposable" />
 
-/** JSON Schema, as any library writes it (`z.toJSONSchema(schema)` of zod, say). */
+/** JSON Schema from any library, for example zod's `z.toJSONSchema(schema)`. */
 export type JsonSchema = Record<string, unknown> | boolean;
 
 /** What a handler is told about a call. */
 export interface CallContext {
-  /** Aborted when the run no longer waits for the call: it ended, was cancelled, or its process died. */
+  /**
+   * Aborted when the run no longer waits for the call: the call took too long, or the run ended,
+   * was cancelled or lost its process.
+   */
   readonly signal: AbortSignal;
   /** The namespace that was called; undefined for a top-level function. */
   readonly namespace: string | undefined;
@@ -13,18 +16,18 @@ export interface CallContext {
 }
 
 /**
- * A function of the host. It gets the one object that the script passed or, in a {@link positional}
- * namespace, an array of all arguments. What it returns is what the script gets: any JSON, undefined,
- * typed arrays, ArrayBuffers; Sets as lists, and Maps as objects or lists of entries. What it throws the script catches, with its name and message and without
- * its stack.
+ * A function of the host. It gets the one object that the script passed or, if it is
+ * {@link positional}, an array of all arguments. It may return any JSON, undefined, typed arrays
+ * and ArrayBuffers; Sets become lists, and Maps become objects or lists of entries. If it throws,
+ * the script can catch the error, with its name and message but without its stack.
  */
 export type Handler<Arguments = any> = (args: Arguments, context: CallContext) => unknown;
 
-/** A function of the host, with what is known about it. */
+/** A function of the host, with its description. */
 export interface Tool<Arguments = any> {
   run: Handler<Arguments>;
   description?: string;
-  /** The JSON Schema of the arguments: calls are checked against it before they leave the jar. */
+  /** The JSON Schema of the arguments. Calls that do not match it never reach `run`. */
   schema?: JsonSchema;
   outputSchema?: JsonSchema;
   effect?: "read_only" | "mutating" | "external";
@@ -33,13 +36,16 @@ export interface Tool<Arguments = any> {
 /** The functions of one global object, by name. */
 export type Namespace = Record<string, Tool | Handler>;
 
-/** Limits of a run: numbers of milliseconds or bytes, or texts such as `"30s"` and `"64MiB"`. */
+/**
+ * Limits of a run. Durations are milliseconds or strings such as `"30s"`; sizes are bytes or
+ * strings such as `"64MiB"`.
+ */
 export interface Limits {
-  /** Wall time, waits included. */
+  /** Wall-clock time, including waits. */
   timeout?: number | string;
-  /** Time inside the script. */
+  /** Time spent running the script itself, without waits. */
   compute?: number | string;
-  /** Time spent waiting, all waits together. */
+  /** Time spent waiting, in total. */
   wait?: number | string;
   /** Time of one call. */
   call?: number | string;
@@ -62,27 +68,30 @@ export interface Log {
 }
 
 export interface StreamedLog extends Log {
-  /** So many logs before this one were left out, because this process read too slowly. */
+  /** How many logs before this one were left out because this process read too slowly. */
   lost?: number;
 }
 
 export interface RunOptions {
-  /** Global objects by name: `{ github: { find: { schema, run } } }` makes `github.find(…)`. */
+  /** Global objects by name: `{ github: { find: { schema, run } } }` provides `github.find(…)`. */
   tools?: Record<string, Namespace>;
   /** Top-level functions by name. */
   functions?: Record<string, Tool | Handler>;
-  /** JavaScript that runs first, is not counted in line numbers, and may add to the global objects. */
+  /**
+   * JavaScript that runs first. It is not counted in line numbers, and may add functions to the
+   * global objects.
+   */
   prelude?: string;
-  /** False: belljar's own global `tools` is absent, and its name free. */
+  /** If false, belljar's own global `tools` is left out, so that the name is free. */
   builtins?: boolean;
   limits?: Limits;
-  /** Tools of belljar's own servers that the run may also call: none by default, true for all. */
+  /** Tools of belljar's own servers that the run may also call; true for all. Default: none. */
   belljar?: readonly string[] | true;
-  /** Ends the run. */
+  /** Ends the run when it is aborted. */
   signal?: AbortSignal;
   /**
-   * Gets each log while the run is under way, cut at 1,000 bytes; the outcome has all of it. What it
-   * throws, or rejects with, ends the run, and is what `run` rejects with.
+   * Gets each log while the run is under way, cut at 1,000 bytes; the outcome has the whole text.
+   * If it throws or rejects, the run ends, and `run` rejects with the same error.
    */
   onLog?: (log: StreamedLog) => void | Promise<void>;
 }
@@ -123,11 +132,11 @@ export type ErrorKind =
 
 export interface OutcomeError {
   kind: ErrorKind;
-  /** `Name: message`, or what ended the run. */
+  /** `Name: message` of the error that the script threw, or what ended the run. */
   message: string;
-  /** `"prelude"` if the prelude failed, or was ended by a limit, and not the script. */
+  /** `"prelude"` if the prelude, and not the script, failed or reached a limit. */
   where?: "prelude";
-  /** What the script threw, apart. */
+  /** Name and message of what the script threw, separately. */
   thrown?: { name: string; message: string };
   line?: number;
   column?: number;
@@ -145,8 +154,9 @@ export class BelljarError extends Error {
 }
 
 /**
- * A run that failed. `name` and `message` are those of what the script threw; for a limit `name` is
- * `TimeoutError`, `MemoryLimitError`, `StackOverflowError`; for a cancelled run it is `AbortError`.
+ * A run that failed. `name` and `message` are those of the error that the script threw. For a
+ * limit, `name` is `TimeoutError`, `MemoryLimitError`, `StackOverflowError`, `CallsError` or
+ * `OutputError`; for a cancelled run, `AbortError`.
  */
 export class RunError extends BelljarError {
   readonly code: "run";
@@ -165,11 +175,11 @@ export interface Belljar extends AsyncDisposable {
    * @throws {BelljarError} if there is no outcome
    */
   run<Value = any>(code: string, options?: RunOptions): Promise<Success<Value>>;
-  /** As `run`, and a run that failed is an outcome too. */
+  /** Like `run`, but also returns the outcome of a run that failed. */
   outcome<Value = any>(code: string, options?: RunOptions): Promise<Outcome<Value>>;
   /** Ends the runs that are under way, and the process or connection. */
   close(): Promise<void>;
-  /** What belljar said of itself when it was last connected to. */
+  /** What belljar reported about itself at the last connection. */
   readonly about: About;
 }
 
@@ -179,42 +189,48 @@ export interface About {
   pid?: number;
   /** The limits of a run that sets none. */
   limits: Record<string, number | string>;
-  /** Of these limits a run may not have more; the others it may raise. */
+  /** The most that a run may ask for, by limit. A limit that is missing here may be raised. */
   ceiling?: Record<string, number | string>;
   /** belljar's own servers, which `RunOptions.belljar` may name. */
   servers: string[];
 }
 
 export interface StartOptions {
-  /** The program: else BELLJAR_BINARY, the package for this platform, PATH. */
+  /**
+   * The path of the program. By default, it is looked up in BELLJAR_BINARY, the package for this
+   * platform, and PATH.
+   */
   binary?: string;
-  /** A configuration of belljar's own servers. */
+  /** A configuration file for belljar's own servers. */
   config?: string;
-  /** More arguments of `belljar host`. */
+  /** Further arguments for `belljar host`. */
   args?: readonly string[];
   cwd?: string;
-  /** Instead of this process's environment. */
+  /** The environment of the child. By default, that of this process. */
   env?: Record<string, string | undefined>;
-  /** Gets what belljar says on stderr. */
+  /** Gets what belljar writes to stderr. */
   onDiagnostic?: (text: string) => void;
 }
 
 export interface ConnectOptions {
   token?: string;
-  /** A WebSocket class, where there is no global one. */
+  /** A WebSocket class, for when there is no global one. */
   WebSocket?: unknown;
 }
 
 export const Belljar: {
-  /** A jar as a child process (Node). It does not keep this process alive while no run is under way. */
+  /**
+   * Starts a jar as a child process. Node only. It does not keep this process alive while no run is
+   * under way.
+   */
   start(options?: StartOptions): Promise<Belljar>;
-  /** A jar at the other end of a WebSocket: `belljar serve --http` has one at `/host`. */
+  /** Connects to a jar over a WebSocket. `belljar serve --http` serves one at `/host`. */
   connect(url: string | URL, options?: ConnectOptions): Promise<Belljar>;
 };
 
-/** A namespace, or a top-level function, whose `run` gets an array of all arguments. */
+/** Marks a namespace or a top-level function as positional: `run` gets an array of arguments. */
 export function positional(tools: Namespace): Namespace;
 export function positional(tool: Tool<any[]> | Handler<any[]>): Tool<any[]>;
 
-/** Where the program is. Node only. */
+/** The path of the program `belljar`. Node only. */
 export function findBinary(given?: string): string;

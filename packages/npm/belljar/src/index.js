@@ -1,4 +1,4 @@
-// The entry for Node: a jar as a child process, or at the other end of a WebSocket.
+// The entry for Node: a jar as a child process, or over a WebSocket.
 
 import { openChild } from "./child.js";
 import { createJar } from "./jar.js";
@@ -8,7 +8,7 @@ export { findBinary } from "./binary.js";
 export { BelljarError, RunError } from "./errors.js";
 export { positional } from "./request.js";
 
-/** A jar as a child process, which many runs share. */
+/** Starts a jar as a child process, which many runs share. */
 export function start(options = {}) {
   return createJar((events) => openChild(options, events));
 }

@@ -1,10 +1,10 @@
-// A jar: runs over one connection, and another connection once that one is gone.
+// A jar: runs share one connection, and a new one is made when that one is gone.
 
 import { connect } from "./connection.js";
 import { BelljarError, RunError } from "./errors.js";
 import { requestOf } from "./request.js";
 
-/** A jar whose connections `open` makes. It has connected once. */
+/** A jar whose connections are made by `open`. Resolves when the first one is established. */
 export async function createJar(open) {
   let connection;
   let about;
@@ -63,7 +63,7 @@ export async function createJar(open) {
       return about;
     },
   };
-  // Node has this symbol from version 20 on; not every browser does.
+  // Node 20 and later have this symbol; not every browser does.
   if (Symbol.asyncDispose) jar[Symbol.asyncDispose] = close;
   return jar;
 }

@@ -1,4 +1,4 @@
-// Limits as JavaScript writes them: camelCase, and durations as milliseconds.
+// Limits as written in JavaScript: names in camelCase, and durations in milliseconds.
 
 const DURATIONS = new Set(["timeout", "compute", "wait", "call"]);
 
@@ -8,12 +8,12 @@ export function limitsOf(limits) {
   return Object.fromEntries(entries.map(([name, value]) => {
     const key = name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
     if (typeof value !== "number") return [key, value];
-    if (!(value >= 0 && value < Infinity)) throw new TypeError(`the limit ${name} is ${value}, and has to be a number from 0 on`);
+    if (!(value >= 0 && value < Infinity)) throw new TypeError(`the limit ${name} is ${value}, but must be a finite number that is not negative`);
     return [key, DURATIONS.has(key) ? `${Math.max(1, Math.ceil(value))}ms` : value];
   }));
 }
 
-/** Of limits that nobody asked for: at most what a run may have. Both are in belljar's forms. */
+/** Default limits, lowered to what a run may have. Both are in belljar's form. */
 export function atMost(limits, ceiling = {}) {
   return Object.fromEntries(Object.entries(limits).map(([name, value]) => {
     const most = ceiling[name];
@@ -26,7 +26,7 @@ const UNITS = {
   B: 1, KB: 1e3, MB: 1e6, GB: 1e9, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3,
 };
 
-/** "1m 30s" in milliseconds, "64MiB" in bytes; a number as it is. */
+/** "1m 30s" in milliseconds, "64MiB" in bytes; numbers are left as they are. */
 function amount(value) {
   if (typeof value === "number") return value;
   const parts = [...String(value).matchAll(/([\d.]+)\s*([A-Za-z]*)/g)];

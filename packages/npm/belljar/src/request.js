@@ -1,12 +1,12 @@
-// What a run is given, as the protocol says it, and the host's functions apart from it.
+// Turns the options of a run into the protocol's request and the host's functions.
 
 import { limitsOf } from "./limits.js";
 
 const STYLE = Symbol.for("belljar.style");
 
 /**
- * Marks a namespace, or a top-level function, whose functions take their arguments by position:
- * `run` gets an array of them.
+ * Marks a namespace or a top-level function as positional: `run` gets an array of all arguments
+ * instead of one object.
  *
  * @example
  * jar.run('search("a", 3)', { functions: { search: positional(([text, count]) => …) } })
@@ -17,7 +17,7 @@ export function positional(tools) {
 
 /** The parameters of the request `run`, and its handlers by `handlerKey`. */
 export function requestOf(code, options = {}) {
-  if (typeof code !== "string") throw new TypeError("the code of a run is a text");
+  if (typeof code !== "string") throw new TypeError("the code of a run must be a string");
   check(options);
   const handlers = new Map();
   const namespaces = Object.entries(options.tools ?? {}).map(([name, tools]) => ({
@@ -45,26 +45,26 @@ export function requestOf(code, options = {}) {
 
 const OPTIONS = ["tools", "functions", "prelude", "builtins", "limits", "signal", "onLog", "belljar"];
 
-/** What belljar would not see: an option that is not one, or functions in the wrong place. */
+/** Checks what belljar would not see: unknown options, and functions in the wrong place. */
 function check(options) {
   for (const name of Object.keys(options)) {
     if (!OPTIONS.includes(name)) throw new TypeError(`a run has no option ${name}; its options are ${OPTIONS.join(", ")}`);
   }
   const { tools = {}, functions = {}, onLog } = options;
-  if (!isObject(tools)) throw new TypeError("tools is an object of namespaces: { github: { find: async (args) => … } }");
-  if (!isObject(functions)) throw new TypeError("functions is an object of functions: { find: async (args) => … }");
+  if (!isObject(tools)) throw new TypeError("tools must be an object of namespaces, as in { github: { find: async (args) => … } }");
+  if (!isObject(functions)) throw new TypeError("functions must be an object of functions, as in { find: async (args) => … }");
   for (const [name, namespace] of Object.entries(tools)) checkNamespace(name, namespace);
-  if (onLog !== undefined && typeof onLog !== "function") throw new TypeError("onLog is a function");
+  if (onLog !== undefined && typeof onLog !== "function") throw new TypeError("onLog must be a function");
 }
 
 function checkNamespace(name, namespace) {
   if (!isObject(namespace)) {
     const advice = typeof namespace === "function" ? "; a top-level function belongs in `functions`" : "";
-    throw new TypeError(`the namespace ${name} is not an object of functions: { find: async (args) => … }${advice}`);
+    throw new TypeError(`the namespace ${name} must be an object of functions, as in { find: async (args) => … }${advice}`);
   }
   for (const [tool, entry] of Object.entries(namespace)) {
     if (entry?.[STYLE] !== undefined) {
-      throw new TypeError(`${name}.${tool} is marked as positional, which a namespace is as a whole: ${name}: positional({ … })`);
+      throw new TypeError(`${name}.${tool} is marked as positional, but only a whole namespace can be: write ${name}: positional({ … })`);
     }
   }
 }
@@ -73,7 +73,7 @@ function isObject(value) {
   return value !== null && typeof value === "object" && !Array.isArray(value);
 }
 
-/** Where the handler of a call is found. */
+/** The key of a call's handler in `handlers`. */
 export function handlerKey(namespace, name) {
   return JSON.stringify([namespace ?? null, name]);
 }
@@ -82,7 +82,7 @@ function declare(handlers, namespace, name, entry) {
   const tool = typeof entry === "function" ? { run: entry } : entry;
   if (typeof tool?.run !== "function") {
     const path = namespace === undefined ? name : `${namespace}.${name}`;
-    throw new TypeError(`${path} has no function \`run\`: give { run: async (args) => … }, or the function itself`);
+    throw new TypeError(`${path} has no function \`run\`: pass { run: async (args) => … }, or the function itself`);
   }
   handlers.set(handlerKey(namespace, name), tool);
   return {

@@ -1,13 +1,13 @@
-// JSON with undefined and bytes: an object whose only key is "$belljar" is special on the wire.
+// JSON with undefined and bytes, which are sent as objects whose only key is "$belljar".
 
 const KEY = "$belljar";
 
-/** A text that may hold special values; others need no second look. */
+/** Whether a text may contain special values. If not, it need not be decoded. */
 export const isExtended = (text) => text.includes(`"${KEY}"`);
 
 /**
- * `value` as JSON with bytes, or undefined where the value as a whole is undefined. As in a script, a
- * Set is a list, and a Map an object if all its keys are texts, else a list of entries.
+ * `value` as JSON with bytes; undefined if the value itself is undefined. As in a script, a Set
+ * becomes a list, and a Map becomes an object if all its keys are strings, else a list of entries.
  *
  * @throws {TypeError} for a cycle or a BigInt, as JSON.stringify does
  */
@@ -15,7 +15,7 @@ export function encode(value) {
   return isPlain(value) ? JSON.stringify(value) : JSON.stringify(value, replacer(new WeakSet()));
 }
 
-/** Puts what special objects stand for in their places, within `value` itself. */
+/** Replaces special objects by what they stand for, within `value` itself. */
 export function decode(value) {
   if (value === null || typeof value !== "object") return value;
   if (Array.isArray(value)) {
@@ -31,7 +31,7 @@ function decodeMembers(value, keys) {
   for (const key of keys) {
     const member = value[key];
     if (member === null || typeof member !== "object") continue;
-    // Not an assignment: one to `__proto__` would change the prototype.
+    // Not an assignment, since one to `__proto__` would change the prototype.
     const decoded = decode(member);
     if (decoded !== member) {
       Object.defineProperty(value, key, { value: decoded, writable: true, enumerable: true, configurable: true });
@@ -49,7 +49,7 @@ function special(content) {
   return { [KEY]: content };
 }
 
-/** Whether JSON.stringify alone writes `value` as it has to be. */
+/** Whether JSON.stringify alone encodes `value` correctly. */
 function isPlain(value, depth = 0) {
   if (value === null || typeof value !== "object") return true;
   if (depth > 100 || value instanceof ArrayBuffer || ArrayBuffer.isView(value)) return false;
@@ -60,16 +60,16 @@ function isPlain(value, depth = 0) {
 
 function replacer(escaped) {
   return function replace(key, value) {
-    // `value` has been through toJSON, which a Buffer has; the holder still has the bytes.
+    // A Buffer has a toJSON, which has changed `value`; the holder still has the bytes.
     const original = this[key];
-    // As a member of an object it is left out, as JSON does.
+    // In an array only: as a member of an object it is left out, as in JSON.
     if (original === undefined && Array.isArray(this)) return { [KEY]: "undefined" };
     if (original instanceof ArrayBuffer || ArrayBuffer.isView(original)) {
       const type = original.constructor.name === "Buffer" ? "Uint8Array" : original.constructor.name;
       return { [KEY]: { bytes: toBase64(original), type } };
     }
     if (key === "object" && escaped.has(this)) return value;
-    // As they are they would be {}, and their entries lost.
+    // JSON.stringify would write them as {} and lose their entries.
     if (value instanceof Set) return [...value];
     if (value instanceof Map) value = fromMap(value);
     if (value && typeof value === "object" && !Array.isArray(value) && !isBytes(this, key)) {
@@ -99,7 +99,7 @@ function toBase64(bytes) {
     : new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (globalThis.Buffer) return globalThis.Buffer.from(view.buffer, view.byteOffset, view.byteLength).toString("base64");
   let text = "";
-  // In pieces: an argument list has a limit.
+  // In pieces, since the number of arguments of a call is limited.
   for (let at = 0; at < view.length; at += 0x8000) text += String.fromCharCode(...view.subarray(at, at + 0x8000));
   return btoa(text);
 }

@@ -1,4 +1,4 @@
-// The entry for Workers and browsers: it imports nothing of Node.
+// The entry for Workers and browsers, which imports nothing from Node.
 
 import { BelljarError } from "./errors.js";
 import { createJar } from "./jar.js";
@@ -7,7 +7,7 @@ import { openWebSocket } from "./websocket.js";
 export { BelljarError, RunError } from "./errors.js";
 export { positional } from "./request.js";
 
-/** A jar at the other end of a WebSocket: `belljar serve --http` has one at `/host`. */
+/** Connects to a jar over a WebSocket. `belljar serve --http` serves one at `/host`. */
 export function connect(url, options = {}) {
   return createJar((events) => openWebSocket(url, options, events));
 }
@@ -15,6 +15,6 @@ export function connect(url, options = {}) {
 export const Belljar = {
   connect,
   async start() {
-    throw new BelljarError("binary", "no program can be started here: Belljar.connect(url) reaches one that is served");
+    throw new BelljarError("binary", "a program cannot be started here: use Belljar.connect(url) to reach a belljar that runs elsewhere");
   },
 };

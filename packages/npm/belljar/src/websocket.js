@@ -1,17 +1,17 @@
-// belljar's protocol as text frames of a WebSocket, for Workers, browsers and machines apart.
+// belljar's protocol as text frames of a WebSocket, for Workers, browsers and other machines.
 
 import { BelljarError } from "./errors.js";
 
-/** What belljar takes as one message. */
+/** The largest message that belljar accepts, in bytes. */
 const MAX_MESSAGE = 8 * 1024 * 1024;
 const PROTOCOL = "belljar";
 const CLOSE_MS = 5_000;
 
-/** Opens the WebSocket. The token goes as a subprotocol: a browser can set no header on one. */
+/** Opens the WebSocket. The token is sent as a subprotocol, since browsers cannot set headers. */
 export function openWebSocket(url, options, { onText, onGone }) {
   const WebSocket = options.WebSocket ?? globalThis.WebSocket;
   if (!WebSocket) {
-    throw new BelljarError("request", "there is no WebSocket here: pass one as the option `WebSocket` (that of `ws`, say)");
+    throw new BelljarError("request", "there is no global WebSocket: pass a class as the option `WebSocket`, such as that of the package `ws`");
   }
   const protocols = options.token === undefined ? [PROTOCOL] : [PROTOCOL, `bearer.${options.token}`];
   const socket = new WebSocket(url, protocols);
@@ -23,14 +23,14 @@ export function openWebSocket(url, options, { onText, onGone }) {
       socket.addEventListener("close", ({ code, reason: text }) => {
         const said = text ? `: ${text}` : "";
         const error = reason ?? (isOpen
-          ? new BelljarError("exited", `the connection to belljar ended (${code}${said}), and the runs in it with it`)
-          : new BelljarError("exited", `belljar cannot be reached at ${url} (${code}${said}): is it served there, and is the token right?`));
+          ? new BelljarError("exited", `the connection to belljar was closed (${code}${said}), and its runs are lost; the next run connects again`)
+          : new BelljarError("exited", `belljar cannot be reached at ${url} (${code}${said}): check the address and the token`));
         reject(error);
         onGone(error);
         done();
       });
     });
-    // What failed is known from the close that follows.
+    // The event `close` that follows says what failed.
     socket.addEventListener("error", () => {});
     socket.addEventListener("message", ({ data }) => {
       if (typeof data !== "string") fail(new BelljarError("protocol", "belljar sent a binary frame"));

@@ -1,4 +1,4 @@
-// That the adapters are what their hosts ask for, by the hosts' own declarations.
+// Checks the adapters against their hosts' own declarations.
 
 import { createBrowserCodeTool } from "@cloudflare/codemode/browser";
 import { createCodeMode as createMastraCodeMode } from "@mastra/core/tools";

@@ -1,4 +1,4 @@
-// What the declarations of the client allow, and what they refuse: read by tsc, never run.
+// What the client's declarations allow and refuse. Read by tsc, never run.
 
 import { Belljar, BelljarError, RunError, positional } from "belljar";
 import type { Outcome, RunOptions, StartOptions, Success } from "belljar";

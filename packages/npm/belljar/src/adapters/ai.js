@@ -1,4 +1,4 @@
-// The AI SDK of Vercel: a tool whose code calls the other tools.
+// Vercel's AI SDK: a tool that runs code, which can call the other tools.
 
 import * as ai from "ai";
 import { RunError } from "belljar";
@@ -10,15 +10,16 @@ const TIMEOUT_MS = 30_000;
 const MAX_CALLS = 256;
 
 /**
- * A tool that runs a model's JavaScript or TypeScript, in which `tools.NAME(input)` calls tools.
+ * A tool that runs a model's JavaScript or TypeScript. The code calls other tools as
+ * `tools.NAME(input)`.
  *
- * With `tools` they are these. Without, they are those that name this tool in
- * `experimental_toolCallers` of `generateText` and `streamText` (version 7 of `ai` on).
+ * These are the tools in `options.tools` or, without that option, those for which
+ * `experimental_toolCallers` of `generateText` or `streamText` names this tool (`ai` 7 or later).
  */
 export function belljarTool(options = {}) {
   if (options.tools) return toolOver(options.tools, options);
   if (!ai.experimental_toolCaller) {
-    throw new Error("experimental_toolCallers needs version 7 of `ai`: give belljarTool the tools, as { tools }");
+    throw new Error("experimental_toolCallers needs version 7 or later of `ai`: update it, or call belljarTool({ tools })");
   }
   return ai.experimental_toolCaller(toolOver({}, options), {
     type: "local",
@@ -72,7 +73,7 @@ async function callTool(name, tool, input, execution) {
   return last(await tool.execute(checked, execution));
 }
 
-/** A tool that gives its result in parts gives the whole of it last. */
+/** The result of a tool. If it arrives in parts, the last part is the whole result. */
 async function last(output) {
   if (typeof output?.[Symbol.asyncIterator] !== "function") return output;
   let result;
@@ -80,7 +81,7 @@ async function last(output) {
   return result;
 }
 
-/** The error that the SDK shows the model, with its name: here with its place and a hint too. */
+/** The error that the SDK shows to the model by name and message, with line and hint added. */
 function failure(outcome, signal) {
   if (outcome.error.kind === "cancelled" && signal?.aborted) return signal.reason;
   const error = new RunError(outcome);
@@ -105,6 +106,6 @@ function descriptionOf(tools) {
 
 function schemaOf(schema) {
   const found = schema === undefined ? undefined : ai.asSchema(schema).jsonSchema;
-  // A schema that is still to come cannot be waited for: a tool's description is a text.
+  // A schema that is a promise cannot be awaited, since the description is needed at once.
   return typeof found?.then === "function" ? undefined : found;
 }

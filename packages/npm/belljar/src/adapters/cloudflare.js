@@ -1,4 +1,4 @@
-// Cloudflare's code mode over a jar: an `Executor`. On Workers the jar is at the end of a WebSocket.
+// Cloudflare's code mode in a jar: an `Executor`. On Workers, the jar is reached by WebSocket.
 
 import { positional } from "belljar";
 
@@ -8,14 +8,14 @@ import { isTimeout, jarOf, limitsFor, logTexts } from "./shared.js";
 const TIMEOUT_MS = 60_000;
 const PREFIXES = { log: "", warn: "[warn] ", error: "[error] " };
 const IDENTIFIER = /^[a-zA-Z_$][a-zA-Z0-9_$]*$/;
-/** What belljar refuses is refused there; these have Cloudflare's own text. */
+/** Names refused here, with Cloudflare's own message. belljar itself refuses some others. */
 const RESERVED = new Set(["Promise", "setTimeout", "Error", "console"]);
-/** The function behind all connectors: their methods are not known before they are called. */
+/** The function behind all connectors, whose methods are not known before they are called. */
 const CONNECTORS = "__connectors";
 const CONTROL = "__codemode_control__";
 const PAUSED = "__CODEMODE_PAUSE__";
 
-/** An executor for `createCodeTool({ tools, executor })` and the like of `@cloudflare/codemode`. */
+/** An executor for `createCodeTool({ tools, executor })` and similar in `@cloudflare/codemode`. */
 export function belljarExecutor(options = {}) {
   const timeout = options.timeout ?? TIMEOUT_MS;
   return {
@@ -72,7 +72,7 @@ function functionsOf(provider, fns) {
   }));
 }
 
-/** Cloudflare's rule: separators become `_`, and what no identifier has is dropped. */
+/** Cloudflare's rule: separators become `_`, and other invalid characters are dropped. */
 function identifierOf(name) {
   const cleaned = name.replace(/[-.\s]/g, "_").replace(/[^a-zA-Z0-9_$]/g, "");
   return /^[0-9]/.test(cleaned) || cleaned === "" ? `_${cleaned}` : cleaned;

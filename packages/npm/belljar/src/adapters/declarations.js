@@ -1,12 +1,12 @@
-// JSON Schema as a TypeScript type, for a model to read: what tool schemas hold, and `unknown` for
-// the rest.
+// JSON Schema as TypeScript types for a model to read. It covers what tool schemas usually contain;
+// everything else is `unknown`.
 
-/** Deeper than this a type is `unknown`: schemas may refer to themselves. */
+/** Types nested deeper than this are `unknown`, since schemas may refer to themselves. */
 const MAX_DEPTH = 8;
 const NAMES = { string: "string", number: "number", integer: "number", boolean: "boolean", null: "null" };
 const IDENTIFIER = /^[A-Za-z_$][\w$]*$/;
 
-/** The TypeScript type of what `schema` allows. */
+/** The TypeScript type of the values that `schema` allows. */
 export function typeOf(schema, root = schema, depth = 0) {
   if (schema === null || typeof schema !== "object" || depth > MAX_DEPTH) return "unknown";
   const inner = (part) => typeOf(part, root, depth + 1);
@@ -22,12 +22,12 @@ export function typeOf(schema, root = schema, depth = 0) {
   return NAMES[schema.type] ?? "unknown";
 }
 
-/** A name as a member of a type or literal. */
+/** A name as a key in a type or an object literal. */
 export function memberName(name) {
   return IDENTIFIER.test(name) ? name : JSON.stringify(name);
 }
 
-/** A description as a comment of one line, or nothing. */
+/** A description as a one-line comment; empty if there is no description. */
 export function comment(text) {
   const line = String(text ?? "").replace(/\s+/g, " ").replaceAll("*/", "* /").trim();
   return line === "" ? "" : `/** ${line} */ `;

@@ -2,11 +2,11 @@ import type { CodeModeTransport } from "@mastra/core/tools";
 import type { Belljar, Limits } from "belljar";
 
 export interface BelljarTransportOptions {
-  /** The jar; else one that this process's adapters share. */
+  /** The jar to run code in. By default, one that all adapters of this process share. */
   jar?: Belljar | Promise<Belljar>;
-  /** Beside the time-out, which `createCodeMode` sets. */
+  /** Limits other than the time-out, which `createCodeMode` sets. */
   limits?: Limits;
 }
 
-/** A transport for `createCodeMode({ tools }, belljarTransport())`: no sandbox of Mastra's is needed. */
+/** A transport for `createCodeMode({ tools }, belljarTransport())`. It needs no Mastra sandbox. */
 export function belljarTransport(options?: BelljarTransportOptions): CodeModeTransport;

@@ -1,4 +1,4 @@
-// Mastra's code mode over a jar: a `CodeModeTransport` that needs no sandbox of Mastra's.
+// Mastra's code mode in a jar: a `CodeModeTransport` that needs no Mastra sandbox.
 
 import { BelljarError, positional } from "belljar";
 
@@ -42,7 +42,7 @@ function functionsOf({ toolIds, dispatch, onExternalCall, onExternalResult }) {
     quietly(() => onExternalCall?.(id, input));
     try {
       const result = await dispatch(id, input);
-      // What cannot be passed on is told as the failure that it is.
+      // A result that cannot be passed to the script is reported as a failed call.
       encode(result);
       told();
       return result;
@@ -53,16 +53,16 @@ function functionsOf({ toolIds, dispatch, onExternalCall, onExternalResult }) {
   })]));
 }
 
-/** A hook of an observer that fails does not fail the call. */
+/** Calls an observer's hook. An error of the hook does not fail the tool call. */
 function quietly(hook) {
   try {
     hook();
   } catch {
-    // Nobody else is told: it is the observer's own.
+    // The observer's own error, which is not reported to anyone else.
   }
 }
 
-/** The rule of Mastra's stubs, which the model has read. */
+/** Mastra's rule for the names in the stubs that the model has read. */
 function identifierOf(id) {
   const cleaned = id.replace(/[^A-Za-z0-9_$]/g, "_");
   return /^[A-Za-z_$]/.test(cleaned) ? cleaned : `_${cleaned}`;

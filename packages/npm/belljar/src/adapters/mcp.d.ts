@@ -1,16 +1,20 @@
 export interface ServerOptions {
-  /** The program: else BELLJAR_BINARY, the package for this platform, PATH. */
+  /**
+   * The path of the program. By default, it is looked up in BELLJAR_BINARY, the package for this
+   * platform, and PATH.
+   */
   binary?: string;
-  /** A belljar.toml, or the JSON of any MCP client; else belljar's own. */
+  /** A belljar.toml, or an MCP client's JSON file. By default, belljar's own configuration. */
   config?: string;
-  /** More arguments of `belljar serve`. */
+  /** Further arguments for `belljar serve`. */
   args?: readonly string[];
   env?: Record<string, string>;
 }
 
 /**
- * `belljar serve`, in the shape that MCP clients take:
- * `new StdioClientTransport(createServer())`, or an entry of `mcpServers`.
+ * The command `belljar serve` in the form that MCP clients take, for
+ * `new StdioClientTransport(createServer())` or as an entry of `mcpServers`. It starts nothing
+ * itself.
  */
 export function createServer(options?: ServerOptions): {
   type: "stdio";

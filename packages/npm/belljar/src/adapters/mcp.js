@@ -1,10 +1,10 @@
-// belljar as an MCP server: how any MCP client of Node starts it.
+// belljar as an MCP server, for any MCP client for Node.
 
 import { findBinary } from "../binary.js";
 
 /**
- * `belljar serve` over the servers of a configuration, in the shape that MCP clients take: for
- * `new StdioClientTransport(createServer())`, and as an entry of `mcpServers`.
+ * The command `belljar serve` over the servers of a configuration, in the form that MCP clients
+ * take: for `new StdioClientTransport(createServer())`, or as an entry of `mcpServers`.
  */
 export function createServer(options = {}) {
   const config = options.config === undefined ? [] : ["--config", options.config];
@@ -16,7 +16,7 @@ export function createServer(options = {}) {
   };
 }
 
-/** Clients start servers in a clean environment: what says which configuration is meant is kept. */
+/** Clients start servers with few variables. The one that names the configuration is passed on. */
 function inherited(options) {
   const { BELLJAR_CONFIG } = process.env;
   return options.config === undefined && BELLJAR_CONFIG !== undefined ? { BELLJAR_CONFIG } : {};

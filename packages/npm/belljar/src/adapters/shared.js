@@ -1,4 +1,4 @@
-// What all adapters do: find a jar, and put limits and logs as their hosts have them.
+// What all adapters do: find a jar, and convert limits, values and logs for their hosts.
 
 import { Belljar } from "belljar";
 
@@ -6,7 +6,7 @@ import { atMost, limitsOf } from "../limits.js";
 
 let shared;
 
-/** The jar that was given, or one that all adapters of this process share. */
+/** The jar in the options, or one that all adapters of this process share. */
 export function jarOf(options) {
   if (options.jar) return options.jar;
   shared ??= Belljar.start().catch((error) => {
@@ -16,14 +16,15 @@ export function jarOf(options) {
   return shared;
 }
 
-/** So much longer may one call take than the run: its time-out is the one that is told. */
+/** How much longer than the run a call may take, so that the run's time-out is reported. */
 const CALL_BEYOND_MS = 5_000;
-/** Of hosts that count no calls. */
+/** For hosts that do not count calls. */
 const MAX_CALLS = 10_000;
 
 /**
- * Hosts have one time-out where belljar has three, and larger values than belljar's default; where
- * belljar's owner allows less, that is it. What the caller asks for is asked of belljar as it is.
+ * The limits of a run. Hosts have one time-out where belljar has three, and larger values than
+ * belljar's default. These limits are lowered to what belljar's owner allows; `options.limits` are
+ * passed on as they are.
  */
 export function limitsFor(jar, timeout, options, more = {}) {
   const call = timeout + CALL_BEYOND_MS;
@@ -32,21 +33,21 @@ export function limitsFor(jar, timeout, options, more = {}) {
 }
 
 /**
- * Whether a run ended because it took too long. The error's name does not tell: what a script or a
- * tool throws may have any.
+ * Whether a run ended because it took too long. The error's name cannot tell: an error thrown by a
+ * script or a tool may have any name.
  */
 export function isTimeout({ kind }) {
   return kind === "timeout" || kind === "fuel";
 }
 
-/** A run's value as hosts show it to a model: in JSON, in which bytes are told of by their number. */
+/** A run's value as hosts show it to a model: JSON, with bytes as `"<16 bytes>"`. */
 export function inJson(value) {
   if (value === undefined) return undefined;
   const isBytes = (each) => ArrayBuffer.isView(each) || each instanceof ArrayBuffer;
   return JSON.parse(JSON.stringify(value, (_, each) => (isBytes(each) ? `<${each.byteLength} bytes>` : each)));
 }
 
-/** Logs as texts, with a prefix by level; a level without one is left out. */
+/** Logs as strings with their level's prefix. Levels without a prefix are left out. */
 export function logTexts(logs, prefixes) {
   return logs.flatMap(({ level, text }) => (prefixes[level] === undefined ? [] : [`${prefixes[level]}${text}`]));
 }

@@ -2,11 +2,11 @@ import type { IsolateDriver } from "@tanstack/ai-code-mode";
 import type { Belljar, Limits } from "belljar";
 
 export interface BelljarDriverOptions {
-  /** The jar; else one that this process's adapters share. */
+  /** The jar to run code in. By default, one that all adapters of this process share. */
   jar?: Belljar | Promise<Belljar>;
-  /** Milliseconds, where the context names none: 30,000. */
+  /** Time-out in milliseconds if the context sets none; 30,000 by default. */
   timeout?: number;
-  /** MiB, where the context names none: 128. */
+  /** Memory limit in MiB if the context sets none; 128 by default. */
   memoryLimit?: number;
   limits?: Limits;
 }

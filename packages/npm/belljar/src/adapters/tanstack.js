@@ -1,4 +1,4 @@
-// TanStack AI's code mode over a jar: an `IsolateDriver`.
+// TanStack AI's code mode in a jar: an `IsolateDriver`.
 
 import { BelljarError, positional } from "belljar";
 
@@ -7,7 +7,7 @@ import { inJson, isTimeout, jarOf, limitsFor, logTexts } from "./shared.js";
 
 const TIMEOUT_MS = 30_000;
 const MEMORY_MB = 128;
-/** What the interpreter itself takes, which TanStack's limit does not count. */
+/** The memory of the interpreter itself, which TanStack's limit does not include. */
 const INTERPRETER_MB = 8;
 const PREFIXES = { log: "", debug: "", info: "INFO: ", warn: "WARN: ", error: "ERROR: " };
 const TIMED_OUT = "Code execution timed out";
@@ -17,8 +17,8 @@ const EXCEEDED = {
 };
 
 /**
- * A driver for `createCodeMode({ driver })` of `@tanstack/ai-code-mode`. Each `execute` is a run of
- * its own: nothing of one is left for the next.
+ * A driver for `createCodeMode({ driver })` of `@tanstack/ai-code-mode`. Each `execute` is a
+ * separate run: nothing is kept from one to the next.
  */
 export function belljarDriver(options = {}) {
   return {
@@ -47,7 +47,7 @@ function createContext(jar, request) {
       const outcome = await run;
       const logs = logTexts(outcome.logs, PREFIXES);
       if (outcome.ok) return { success: true, value: inJson(outcome.value), logs };
-      // As with the other drivers: a context that reached a limit is not used again.
+      // As with the other drivers, a context that reached a limit is not used again.
       if (limitReached(outcome.error)) disposed = true;
       return failed(errorOf(outcome.error), logs);
     } catch (error) {
@@ -61,7 +61,7 @@ function createContext(jar, request) {
 
   return {
     execute,
-    /** Waits for what is under way, as the other drivers do: its time-out ends it. */
+    /** Waits for executions under way, as the other drivers do. Their time-out ends them. */
     async dispose() {
       disposed = true;
       await Promise.allSettled(underWay);
@@ -70,7 +70,7 @@ function createContext(jar, request) {
 }
 
 function functionsOf(bindings) {
-  // The host checks arguments itself, and its functions take one of any type.
+  // The host checks arguments itself, and its functions take one argument of any type.
   return Object.fromEntries(
     Object.entries(bindings).map(([name, binding]) => [name, positional(([input]) => binding.execute(input))]),
   );
@@ -81,7 +81,7 @@ function errorOf(error) {
   return { name, message: limitReached(error) ?? message, stack: stackOf(error), code: error.kind };
 }
 
-/** The text for the limit that ended the run, if one did. */
+/** The message for the limit that ended the run, if one did. */
 function limitReached(error) {
   return isTimeout(error) ? TIMED_OUT : EXCEEDED[error.kind];
 }
