@@ -1,4 +1,4 @@
-"""The real program is behind every test but those of `test_process.py`, where it misbehaves."""
+"""Every test uses the real program, except those of `test_process.py` where it misbehaves."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
 
 @pytest.fixture(scope="session", autouse=True)
 def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """No test reads or writes the files of whoever runs it."""
+    """No test reads or writes files of the user who runs it."""
     if not os.environ.get("BELLJAR_BINARY"):
-        pytest.exit("BELLJAR_BINARY is not set: it names the program to test", returncode=2)
+        pytest.exit("BELLJAR_BINARY is not set: it must name the program to test", returncode=2)
     home = str(tmp_path_factory.mktemp("home"))
     os.environ.update(HOME=home, XDG_CONFIG_HOME=home, XDG_STATE_HOME=home, XDG_CACHE_HOME=home)
     yield

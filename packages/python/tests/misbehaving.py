@@ -1,4 +1,4 @@
-"""Stands in for `belljar host`, to do what the real one never should. Its argument says what."""
+"""Stands in for `belljar host`, and misbehaves as its argument says."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ elif how == "loses-logs":
     send({"method": "log", "params": {"run": id, "level": "log", "text": "d", "lost": 2}})
     succeed(id)
 elif how == "strangers":
-    # What this client does not know, or knows no more, does no harm.
+    # Messages that this client does not know, or no longer knows, do no harm.
     send({"method": "news", "params": {}})
     send({"id": "q", "method": "question", "params": {}})
     send({"method": "log", "params": {"run": 999, "level": "log", "text": "lost"}})

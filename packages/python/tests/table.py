@@ -1,4 +1,4 @@
-"""The client under the protocol's own table of runs, for
+"""Runs the client through the protocol's own table of runs, for
 `scripts/host-conformance --client python packages/python/tests/table.py`. It needs BELLJAR_BINARY.
 """
 
@@ -29,7 +29,7 @@ PARAMETERS = {"code", "prelude", "limits", "builtins", "namespaces", "functions"
 
 
 def _inexpressible(case: dict[str, Any]) -> str | None:
-    """Why the client's interface cannot make this request at all: some are wrong in ways it is not."""
+    """Why the client cannot make this request at all, if so: it rules out some mistakes."""
     run = case["run"]
     names = [[tool["name"] for tool in space["tools"]] for space in run.get("namespaces", [])]
     values = [does["value"] for does in case["functions"].values() if "value" in does]
@@ -67,7 +67,7 @@ def _tool(name: str, declared: dict[str, Any], case: dict[str, Any], asked: list
 
 
 async def said_of(jar: Belljar, case: dict[str, Any]) -> dict[str, Any]:
-    """What the client makes of a case."""
+    """What the client answers to a case."""
     why_not = _inexpressible(case)
     if why_not:
         return {"inexpressible": why_not}
@@ -99,7 +99,7 @@ async def said_of(jar: Belljar, case: dict[str, Any]) -> dict[str, Any]:
         )
     except RequestError as error:
         return {"refused": error.code}
-    # The client has the value as Python has it.
+    # The client returns the value as Python values.
     value = json.loads(encode(outcome.value))
     return {"outcome": {**outcome.raw, "value": value}, "asked": len(asked)}
 
@@ -108,7 +108,7 @@ async def main() -> None:
     with tempfile.TemporaryDirectory() as home:
         os.environ.update(HOME=home, XDG_CONFIG_HOME=home, XDG_STATE_HOME=home, XDG_CACHE_HOME=home)
         jar = Belljar(limits={"timeout": "120s"})
-        # Nothing else is to be done while it waits for a line.
+        # Waiting for a line may block: there is nothing else to do.
         for line in sys.stdin:
             print(json.dumps(await said_of(jar, json.loads(line))), flush=True)
         await jar.close()

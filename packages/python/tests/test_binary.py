@@ -25,7 +25,7 @@ def _program(path: Path, says: str = "") -> str:
 
 
 def _found(python: Path | str, environment: dict[str, str]) -> str:
-    """What a process finds that has this package and this environment alone."""
+    """What a process with only this package and this environment finds."""
     code = "import belljar; print(belljar.find_binary())"
     done = subprocess.run(
         [str(python), "-c", code], capture_output=True, text=True, env=environment, timeout=60
@@ -42,7 +42,7 @@ def test_the_argument_comes_before_the_variable(
     assert find_binary() == second
     assert find_binary(first) == first
     monkeypatch.setenv("BELLJAR_BINARY", str(tmp_path / "none"))
-    with pytest.raises(BinaryNotFound, match="BELLJAR_BINARY says"):
+    with pytest.raises(BinaryNotFound, match="BELLJAR_BINARY names"):
         find_binary()
 
 

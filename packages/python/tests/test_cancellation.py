@@ -1,4 +1,4 @@
-"""Cancellation, both ways: of a run by its host, and of the host's calls by the end of a run."""
+"""Cancellation both ways: of a run by its host, and of the host's calls when a run ends."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ async def test_a_timeout_of_asyncio_ends_the_run(jar: Belljar) -> None:
     _assert_that_nothing_runs(jar)
 
 
-# belljar waits for calls that a script has left behind when it returns or throws, so what ends the
-# runs here is a limit.
+# When a script returns or throws, belljar waits for calls that it left behind. So a limit ends the
+# runs here.
 async def test_the_end_of_a_run_cancels_and_joins_what_it_left_behind(jar: Belljar) -> None:
     ended: list[str] = []
     started = asyncio.Event()
@@ -164,7 +164,7 @@ async def test_no_function_begins_or_goes_on_when_its_run_has_ended(jar: Belljar
     assert outcome.error is not None and outcome.error.kind == "calls"
     begun_then, under_way_then = begun, under_way
     assert 32 <= begun_then <= 40 and under_way_then == 0
-    # The threads are free, and nothing of the run that has ended waits before this.
+    # The threads are free, and nothing of the run that has ended is queued before this.
     again = await jar.run("return await f()", functions={"f": lambda: 1})
     assert again.unwrap() == 1 and (begun, under_way) == (begun_then, 0)
 
@@ -244,6 +244,6 @@ def test_ctrl_c_while_a_run_begins_leaves_nothing_running(
 
 
 def _assert_that_nothing_runs(jar: Belljar) -> None:
-    """belljar has answered every run: until then the connection knows whom to tell."""
+    """Asserts that belljar has answered every run: until then, the connection has its sink."""
     connection = jar._launcher.ready()
     assert connection is not None and not connection._sinks

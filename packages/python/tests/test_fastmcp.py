@@ -2,8 +2,8 @@
 
 The cases that do not depend on a provider are those of FastMCP 4.1.6,
 `tests/experimental/transforms/test_code_mode.py` (Apache-2.0), with the snippets in JavaScript. Their
-names are kept after `test_`, so that they can be compared. Those about Monty's own limits and its
-missing package, and about discovery tools, which no provider has a part in, are left out.
+names are kept after `test_`, so that they can be compared. The cases about Monty's own limits and
+missing package are left out, and so are those about discovery tools, which involve no provider.
 """
 
 from __future__ import annotations
@@ -299,11 +299,11 @@ async def test_provider_applies_default_limits_unless_the_owner_allows_less(
         assert await BelljarSandbox(jar).run("return 1 + 2") == 3
     settings.write_text("[limits]\ntimeout = '1day'\ncall = '2days'\n")
     async with Belljar(arguments=["--config", str(settings)]) as jar:
-        # What is allowed beyond the defaults changes nothing.
+        # A ceiling above the defaults changes nothing.
         assert of_adapter(await jar.start(), {"wait": None}) == DEFAULT_LIMITS  # type: ignore[typeddict-item]
     settings.write_text("[limits]\ntimeout = '5s'\n")
     async with Belljar(arguments=["--config", str(settings)]) as jar:
-        # Its other defaults hold nevertheless.
+        # The other defaults still apply.
         with pytest.raises(ToolError, match="the limit is 1048576"):
             await BelljarSandbox(jar).run("return 'x'.repeat(3 << 20)")
 

@@ -131,7 +131,7 @@ def test_the_model_is_shown_each_tool_as_typescript(jar: Belljar) -> None:
 
 
 class _Scripted(Model):
-    """A model that calls the tool once, and then says what it was told."""
+    """A model that calls the tool once, and then repeats its answer."""
 
     async def get_response(self, system_instructions: Any, input: Any, *args: Any, **kwargs: Any) -> Any:
         outputs = [item["output"] for item in input if isinstance(item, dict) and "output" in item]

@@ -1,4 +1,4 @@
-"""The process behind the client: how it starts, dies, comes again and ends."""
+"""The process behind the client: how it starts, dies, is restarted and ends."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ MISBEHAVING = Path(__file__).with_name("misbehaving.py")
 
 @pytest.fixture
 def misbehaving(tmp_path: Path) -> str:
-    """A program that does wrong what its first argument says."""
+    """A program that misbehaves as its first argument says."""
     program = tmp_path / "belljar"
     program.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{MISBEHAVING}" "$@"\n')
     program.chmod(0o755)
@@ -52,7 +52,7 @@ def misbehaving(tmp_path: Path) -> str:
         ("array", "broke the protocol"),
         ("deep", "broke the protocol"),
         ("long", "more than 16777216 bytes"),
-        ("odd-id", "neither a number nor a text"),
+        ("odd-id", "neither a number nor a string"),
         ("neither", "neither a result nor an error"),
         ("closes-stdout", "belljar's process"),
     ],
@@ -66,7 +66,7 @@ async def test_a_process_that_dies_or_talks_nonsense_fails_its_runs_alone(
         for fault in runs:
             assert isinstance(fault, ConnectionLost)
             assert re.search(f"(?s){why}", str(fault)), fault
-        # The next one starts another process, which fails in its turn.
+        # The next run starts another process, which fails as well.
         assert (await jar.start()) == first
         with pytest.raises(ConnectionLost):
             await jar.run("x")
@@ -93,7 +93,7 @@ async def test_a_program_that_cannot_be_run_is_a_start_error(tmp_path: Path) -> 
     program.chmod(0o755)
     with pytest.raises(StartError, match="cannot be started"):
         await Belljar(program).start()
-    with pytest.raises(BinaryNotFound, match="binary= says"):
+    with pytest.raises(BinaryNotFound, match="binary= names"):
         await Belljar(tmp_path / "none").start()
 
 
@@ -152,7 +152,7 @@ async def test_a_process_that_reads_nothing_blocks_no_loop_and_is_killed(
     await jar.start()
     # More than a pipe holds.
     runs = [asyncio.create_task(jar.run("x" * (1 << 20))) for _ in range(3)]
-    # Not one of them keeps the loop: this task goes on.
+    # None of them blocks the loop: this task continues.
     await asyncio.sleep(0)
     await jar.close()
     for run in runs:
@@ -264,12 +264,12 @@ def test_a_loop_that_is_closed_without_a_word_ends_its_run(jar: Belljar) -> None
     loop.close()
     connection = jar._launcher.ready()
     assert connection is not None
-    # The script's next line finds nobody. Its end is the event: the answer takes the run out.
+    # Nobody reads the script's next log, which ends the run. Its answer removes it from `_sinks`.
     deadline = time.monotonic() + 20
     while connection._sinks:
         assert time.monotonic() < deadline
         time.sleep(0.001)
-    # asyncio complains of a task that is dropped, which is the point of this test.
+    # asyncio complains about a task that is dropped, but dropping it is the point of this test.
     _never_awaited.append(task)
 
 
@@ -293,7 +293,7 @@ def test_a_forked_process_has_a_belljar_of_its_own(jar: Belljar, sync_jar: SyncB
     value, pid = theirs.recv()
     process.join()
     assert value == 2 and pid != ours and process.exitcode == 0
-    # The parent's is as it was.
+    # The parent's process is still the same.
     assert sync_jar.run("return 1").unwrap() == 1 and sync_jar.start()["pid"] == ours
 
 

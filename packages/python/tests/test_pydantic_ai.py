@@ -25,7 +25,7 @@ from belljar.pydantic_ai import BelljarCodeMode
 
 
 class Scripted:
-    """A model that answers with these scripts, one after another, and keeps what it was told."""
+    """A model that answers with these scripts in turn, and keeps what the tool answered."""
 
     def __init__(self, *scripts: str) -> None:
         self._scripts = list(scripts)
@@ -196,6 +196,6 @@ async def test_limits_end_a_script_of_the_model(jar: Belljar) -> None:
 async def test_pydantic_ais_own_test_model_can_call_it(jar: Belljar) -> None:
     mode: BelljarCodeMode[None] = BelljarCodeMode(jar=jar, max_retries=0)
     agent = Agent(TestModel(), tools=[add], capabilities=[mode])
-    # It makes up an argument from the schema: the code `a`, which fails as a script.
+    # It makes up an argument from the schema: the code `a`, which fails when it is run.
     with pytest.raises(UnexpectedModelBehavior):
         await agent.run("go")

@@ -1,4 +1,4 @@
-"""What a run gives, and what it can be given."""
+"""What a run returns, and what it can be given."""
 
 from __future__ import annotations
 
@@ -207,7 +207,7 @@ async def test_what_tools_return_becomes_json_or_an_error(jar: Belljar) -> None:
     )
     *good, bad = outcome.unwrap()
     assert good == [{"x": 1, "at": "2026-01-02"}, {"red": "red"}, [1, [2]], None, "\ufffd"]
-    assert bad.startswith("TypeError: a object has no form in JSON")
+    assert bad.startswith("TypeError: a value of type object cannot be converted to JSON")
 
 
 async def test_an_answer_that_no_line_can_hold_fails_its_call_alone(jar: Belljar) -> None:
@@ -432,7 +432,7 @@ async def test_wrong_requests_are_exceptions_and_run_nothing(jar: Belljar) -> No
         ({"tools": [len]}, "tools is a list.*a dict such as"),
         ({"functions": [len]}, "functions is a list.*a dict such as"),
         ({"functions": len}, "functions is a builtin"),
-        ({"belljar": "fs"}, r"belljar= is a list of servers, or True: \['fs'\]"),
+        ({"belljar": "fs"}, r"belljar= must be a list of servers, as in \['fs'\], or True"),
     ],
 )
 async def test_what_is_not_a_dict_of_functions_is_told_of(

@@ -1,4 +1,4 @@
-"""The package is typed as it says, and the lines of its documents work."""
+"""The package's types are right, and the examples in its documents work."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ EXAMPLES = [
         re.findall(r"```python\n(.*?)```", text.read_text(encoding="utf-8"), re.DOTALL)
     )
 ]
-# The core has to be right for the oldest Python; some hosts need a later one.
+# The core is checked for the oldest Python; some hosts need a later one.
 CORE = sorted(str(path) for path in (PACKAGE / "src/belljar").glob("_*.py") if path.stem != "_shield")
 
 
@@ -37,7 +37,7 @@ def _mypy(*arguments: str, cwd: Path = PACKAGE) -> str:
     return done.stdout + done.stderr
 
 
-# Reading the hosts takes a minute, the first time.
+# The first time, checking the hosts takes a minute.
 CACHE = str(Path(sys.prefix) / "mypy-cache")
 
 

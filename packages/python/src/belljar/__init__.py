@@ -1,8 +1,8 @@
 """Runs model-written JavaScript and TypeScript in a sandbox, with Python functions as its tools.
 
-The jar is a process of the program `belljar`: a script that breaks it breaks neither this process
-nor the next run. `Belljar` is for asyncio, `SyncBelljar` for everything else. Hosts that belljar
-plugs into have modules of their own: `belljar.fastmcp`, `belljar.pydantic_ai`,
+Scripts run in a process of the program `belljar`: if a script breaks that process, neither this one
+nor the next run is affected. `Belljar` is for asyncio, `SyncBelljar` for everything else. The
+adapters for other frameworks are modules of their own: `belljar.fastmcp`, `belljar.pydantic_ai`,
 `belljar.openai_agents`, `belljar.langchain`.
 """
 

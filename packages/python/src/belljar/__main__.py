@@ -1,4 +1,4 @@
-"""`python -m belljar …` is `belljar …`."""
+"""Runs the program: `python -m belljar …` is the same as `belljar …`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def main() -> int:
     arguments = [binary, *sys.argv[1:]]
     if sys.platform == "win32":
         return subprocess.run(arguments, check=False).returncode
-    # The program takes this process over, so that signals and the terminal are its own.
+    # The program replaces this process, so it gets signals and the terminal directly.
     os.execv(binary, arguments)
 
 

@@ -1,8 +1,8 @@
-"""Where the program `belljar` is.
+"""Finds the program `belljar`.
 
-The order is that of a user's wishes: the argument, `BELLJAR_BINARY`, the program that came with this
-package, `PATH`. The places where an installer may have put it are those in which ruff looks for
-itself (`_find_ruff.py` of its package).
+It looks in this order: the argument, `BELLJAR_BINARY`, the program that came with this package,
+`PATH`. An installer may have put the program into one of several folders, which are those in which
+ruff looks for itself (`_find_ruff.py` in its package).
 """
 
 from __future__ import annotations
@@ -20,13 +20,16 @@ VARIABLE = "BELLJAR_BINARY"
 
 
 def find_binary(binary: str | os.PathLike[str] | None = None) -> str:
-    """The path of the program. Raises `BinaryNotFound`, with the places that were looked at."""
+    """Returns the path of the program. Raises `BinaryNotFound`, which says where it looked."""
     for asked, by in ((binary, "binary="), (os.environ.get(VARIABLE), VARIABLE)):
         if asked:
-            # A name without a folder is looked up as a shell does.
+            # A name without a folder is looked up on PATH, as in a shell.
             found = shutil.which(os.fspath(asked))
             if found is None:
-                raise BinaryNotFound(f"{by} says {os.fspath(asked)!r}, which is not a program")
+                raise BinaryNotFound(
+                    f"{by} names {os.fspath(asked)!r}, which is neither the path of an executable "
+                    "file nor a program on PATH"
+                )
             return found
     looked: list[str] = []
     for folder in _folders():
@@ -38,7 +41,7 @@ def find_binary(binary: str | os.PathLike[str] | None = None) -> str:
     if found is None:
         places = ", ".join(looked)
         raise BinaryNotFound(
-            f"the program belljar was not found in {places}, nor on PATH: install the package "
+            f"the program belljar was not found in {places} or on PATH: install the package "
             f"belljar from a wheel for this platform, or set {VARIABLE} to the program's path"
         )
     return found
@@ -59,7 +62,7 @@ def _folders() -> Iterator[str]:
 
 def _candidates() -> Iterator[str | None]:
     yield sysconfig.get_path("scripts")
-    # A virtual environment that sees the packages of the Python that it was made with.
+    # A virtual environment can see the packages of the Python that it was made with.
     yield sysconfig.get_path("scripts", vars={"base": sys.base_prefix})
     package = Path(__file__).resolve().parent
     # `pip install --prefix`: lib/pythonX.Y/site-packages/belljar, or Lib\site-packages\belljar.

@@ -23,20 +23,20 @@ from ._tools import Functions, Offer, Tools
 
 VERSION: Final = "0.1.0"
 THREADS: Final = 32
-"""How many plain functions run at the same time, as `asyncio`'s own executor has at most."""
+"""How many plain functions can run at once. `asyncio`'s own executor has the same maximum."""
 
 
 class Belljar:
-    """Runs scripts in the jar of one `belljar` process, any number at once.
+    """Runs scripts in one `belljar` process, any number at once.
 
-    The process starts with the first run (or `async with`), serves all event loops of this process,
-    and is started again where it died. After a fork, the child starts one of its own.
+    The process starts with the first run or with `async with`, and serves all event loops of this
+    Python process. If it dies, the next run starts another. After a fork, the child starts its own.
 
         async with Belljar() as jar:
             outcome = await jar.run("return await github.find({ text: 'jar' })",
                                     tools={"github": {"find": find}})
 
-    `limits` are those of each run that does not say otherwise.
+    `limits` apply to each run, unless the run sets its own.
     """
 
     def __init__(
@@ -64,13 +64,13 @@ class Belljar:
         await self.close()
 
     async def start(self) -> Mapping[str, Any]:
-        """Starts the process, unless it runs, and says what it is: version, limits, servers."""
+        """Starts the process if necessary, and returns its version, limits and servers."""
         return (await self._connection()).greeting
 
     async def close(self) -> None:
         """Ends the process, and waits for it. Runs under way are cancelled.
 
-        Their outcome says so, and where it cannot be had, they raise `ConnectionLost`. Later runs
+        They return an outcome that says so, or raise `ConnectionLost` if there is none. Later runs
         raise `ClosedError`.
         """
         await asyncio.to_thread(self._launcher.close)
@@ -88,22 +88,23 @@ class Belljar:
         on_log: Callable[[Log], object] | None = None,
         undefined: Any = None,
     ) -> Outcome:
-        """Runs JavaScript or TypeScript, and gives its outcome, also where the script failed.
+        """Runs JavaScript or TypeScript, and returns its outcome, even if the script failed.
 
         - `tools`: namespaces by name, each with its functions.
         - `functions`: functions that the script calls without a namespace.
         - `prelude`: JavaScript that runs first and is not counted in line numbers. It can add to
           namespaces.
-        - `builtins=False`: without belljar's own global `tools`, so that the name is free.
+        - `builtins=False`: leaves out belljar's own global `tools`, so that the name is free.
         - `belljar`: which of belljar's own tools the script may call too, by server
           (`["fs", "github.list_issues"]`), or `True` for all of them.
-        - `on_log`: is called with each line of `console`, while the script runs.
-        - `undefined`: what stands for `undefined` in what comes from the script.
+        - `on_log`: is called with each line of `console` while the script runs. If it raises, the
+          run ends, and `run` raises the same exception.
+        - `undefined`: the Python value for `undefined` in what comes from the script.
 
         Cancelling the task that awaits this ends the run. Calls that the script has under way when
         the run ends are cancelled and awaited.
 
-        Raises `ConnectionLost` where the process dies, `RequestError` for wrong parameters, and
+        Raises `ConnectionLost` if the process dies, `RequestError` for wrong parameters, and
         `ClosedError` once the client is closed.
         """
         offer = Offer(tools, functions)
@@ -118,7 +119,7 @@ class Belljar:
             params["builtins"] = False
         if belljar:
             if isinstance(belljar, str):
-                raise TypeError(f"belljar= is a list of servers, or True: [{belljar!r}]")
+                raise TypeError(f"belljar= must be a list of servers, as in [{belljar!r}], or True")
             params["belljar"] = True if belljar is True else list(belljar)
         if on_log is not None:
             params["stream"] = ["logs"]
@@ -131,7 +132,7 @@ class Belljar:
         try:
             run.begin(text)
         except ConnectionLost:
-            # It died while nothing ran.
+            # The process had died while nothing ran.
             run = Run(await self._connection(), offer, executor, on_log, undefined)
             run.begin(text)
         return read_outcome(await run.outcome(), undefined)
@@ -160,7 +161,7 @@ class _Launcher:
         self._held = _Held()
         self._is_closed = False
         self._reset()
-        # Whoever drops a client without closing it leaves no process behind.
+        # A client that is dropped without being closed leaves no process behind.
         weakref.finalize(self, _Held.let_go, self._held)
         _launchers.add(self)
 
@@ -170,22 +171,22 @@ class _Launcher:
 
     @property
     def executor(self) -> ThreadPoolExecutor:
-        """The threads of plain functions. They are made when they are needed."""
+        """The threads for plain functions, which are created when they are needed."""
         if self._executor is None:
             with self._lock:
                 self._executor = self._executor or ThreadPoolExecutor(THREADS, "belljar-tool")
         return self._executor
 
     def ready(self) -> Connection | None:
-        """The process, where it runs."""
+        """The process, if it is running."""
         connection = self._held.connection
         return None if connection is None or connection.is_lost else connection
 
     def connect(self) -> Connection:
-        """The process, which is started where it does not run. Takes a while: not on a loop."""
+        """The process, which is started if necessary. This blocks: do not call it on a loop."""
         with self._lock:
             if self._is_closed:
-                raise ClosedError("this client was closed: make another one")
+                raise ClosedError("this client was closed: create a new one")
             ready = self.ready()
             if ready is not None:
                 return ready
@@ -196,7 +197,7 @@ class _Launcher:
             return connection
 
     def close(self) -> None:
-        """Ends the process, for good."""
+        """Ends the process for good."""
         with self._lock:
             self._is_closed = True
             connection, self._held.connection = self._held.connection, None
@@ -207,7 +208,7 @@ class _Launcher:
             executor.shutdown(wait=False)
 
     def after_fork(self) -> None:
-        """In the child of a fork: its process, locks and threads are the parent's."""
+        """In a forked child: drops the process, locks and threads, which are the parent's."""
         connection, self._held.connection = self._held.connection, None
         self._reset()
         if connection is not None:
@@ -215,7 +216,7 @@ class _Launcher:
 
 
 class _Held:
-    """What outlives a launcher until its finalizer has run."""
+    """What lives on after a launcher until its finalizer has run."""
 
     connection: Connection | None = None
 

@@ -1,4 +1,4 @@
-"""What the adapters share: the one tool that runs code, as a model sees it, and its answer as text."""
+"""Shared by the adapters: the tool that runs code, as a model sees it, and its answer as text."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ._typescript import Declared, declare_namespace
 
 NAME: Final = "run_code"
 NAMESPACE: Final = "tools"
-"""What scripts call the tools of the agent. belljar's own global of this name is left out."""
+"""The agent's tools, as scripts see them. belljar's own global of this name is left out."""
 PARAMETERS: Final[dict[str, Any]] = {
     "type": "object",
     "properties": {
@@ -32,13 +32,13 @@ await it, and use Promise.all for calls that do not need each other. Return only
 
 
 def describe(declared: Iterable[Declared], introduction: str | None = None) -> str:
-    """The description of the tool: what to write, and what there is to call."""
+    """The description of the tool: what code to write, and what it can call."""
     declaration = declare_namespace(NAMESPACE, declared)
     return f"{introduction or _INTRODUCTION}\n\n```ts\n{declaration}\n```"
 
 
 def offer(calls: Iterable[tuple[Declared, Function]]) -> dict[str, dict[str, Tool]]:
-    """What scripts may call. Each function gets the arguments of a call as one `dict`."""
+    """The tools that scripts may call. Each function gets a call's arguments as one `dict`."""
     return {
         NAMESPACE: {
             one.name: Tool(
@@ -61,7 +61,7 @@ def report(outcome: Outcome) -> str:
         parts = [f"The script failed: {outcome.error.text}"]
         begun = [f"{call.tool}{'' if call.ok else ' (failed)'}" for call in outcome.calls]
         if begun:
-            # Whoever tries again has to know what is done already.
+            # The next attempt has to know what has been done already.
             parts.append(f"Calls that had ended: {', '.join(begun[:50])}")
     if outcome.logs:
         lines = "\n".join(f"[{line.level}] {line.text}" for line in outcome.logs)
@@ -70,7 +70,7 @@ def report(outcome: Outcome) -> str:
 
 
 def in_json(value: Any) -> Any:
-    """A value as hosts show it to a model: bytes are told of by their number."""
+    """A value as hosts show it to a model, with bytes as `<16 bytes>`."""
     return json.loads(json.dumps(value, default=_shown))
 
 

@@ -1,7 +1,7 @@
 """A process of `belljar host`, and the messages to it and from it.
 
-Threads, and no event loop: so one process serves any number of loops, one after another or at once,
-and none of them ever waits for a pipe. It never interprets a value.
+It uses threads and no event loop, so that one process serves any number of loops, one after another
+or at once, and no loop ever waits for a pipe. It never interprets a value.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ from ._values import to_bytes
 
 PROTOCOL: Final = 1
 MAX_LINE: Final = 16 << 20
-"""The longest line that either side sends, in bytes: what the protocol allows."""
+"""The longest line that the protocol allows, in bytes."""
 START_TIMEOUT: Final = 60.0
-"""Seconds until the process has to have answered the first request."""
+"""How many seconds the process has to answer the first request."""
 CLOSE_TIMEOUT: Final = 5.0
-"""Seconds that the process has to end by itself when its stdin is closed."""
+"""How many seconds the process has to end by itself after its stdin was closed."""
 BUSY: Final = (-32000, -32001)
-"""Too many runs; or belljar is ending, and the next run starts another."""
+"""Too many runs; or belljar is ending, and the next run starts a new process."""
 TOO_LONG: Final = -32003
 
 _CHUNK: Final = 256 << 10
 _ID: Final = (int, str, type(None))
-# What is kept of the process's stderr, for the message when it dies.
+# How many lines of stderr are kept for the error if the process dies, and how long they are.
 _LAST_WORDS: Final = 20
 _LAST_LINE: Final = 400
 
@@ -48,23 +48,23 @@ log = logging.getLogger("belljar")
 
 
 class Sink(Protocol):
-    """Who asked for a run. Its methods are called by the connection's threads, and return at once."""
+    """Receives the messages of a run. The connection's threads call it, so it must not block."""
 
     def call(self, call: object, params: dict[str, Any]) -> None:
         """The script calls a tool."""
 
     def cancel(self, call: object) -> None:
-        """A call is not needed any more."""
+        """A call is no longer needed."""
 
     def log(self, entry: dict[str, Any]) -> None:
         """The script logged a line."""
 
     def end(self, answer: dict[str, Any] | BelljarError) -> None:
-        """The run ended. Nothing follows."""
+        """The run ended. No other method is called afterwards."""
 
 
 class Connection:
-    """A process and the runs that it has under way."""
+    """A process, and its runs that are under way."""
 
     def __init__(
         self, command: Sequence[str], env: Mapping[str, str] | None, cwd: str | None
@@ -78,7 +78,7 @@ class Connection:
                 stderr=subprocess.PIPE,
                 env=None if env is None else dict(env),
                 cwd=cwd,
-                # A terminal's Ctrl-C is for the program that uses belljar.
+                # Ctrl-C in a terminal is for the program that uses belljar.
                 start_new_session=True,
                 creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
             )
@@ -91,7 +91,7 @@ class Connection:
             self._process.stdout,
             self._process.stderr,
         )
-        # Guards all below.
+        # Guards everything below.
         self._lock = threading.Lock()
         self._sinks: dict[int, Sink] = {}
         self._next_id = 1
@@ -110,21 +110,21 @@ class Connection:
 
     @property
     def pid(self) -> int:
-        """The process."""
+        """The id of the process."""
         return self._process.pid
 
     @property
     def is_lost(self) -> bool:
-        """Whether it takes no more runs."""
+        """Whether it accepts no more runs."""
         return self._lost is not None or self._is_closing or self._stdin.closed
 
     def greet(self, client: Mapping[str, str]) -> None:
-        """Makes sure that the process is belljar, and speaks this protocol."""
+        """Makes sure that the process is belljar and speaks this protocol."""
         hello = _Hello()
         try:
             self.request("hello", {"protocol": PROTOCOL, "client": dict(client)}, hello)
         except ConnectionLost:
-            # It ended at once. The reader knows how.
+            # The process ended at once. The reader knows how.
             self._reader.join()
             hello.end(ConnectionLost(self._how_it_ended()))
         if not hello.ended.wait(START_TIMEOUT):
@@ -140,19 +140,19 @@ class Connection:
         self.greeting = answer
 
     def request(self, method: str, params: dict[str, Any], sink: Sink) -> int:
-        """Sends a request. Its number is what a `cancel` names."""
+        """Sends a request, and returns its number for `cancel`."""
         return self.request_text(method, json.dumps(params, ensure_ascii=False), sink)
 
     def request_text(self, method: str, params: str, sink: Sink) -> int:
-        """The same, with parameters that are JSON already."""
+        """Like `request`, with parameters that are JSON text already."""
         with self._lock:
             id = self._next_id
             self._next_id += 1
         line = to_bytes(f'{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{params}}}\n')
         if len(line) > MAX_LINE:
             raise ValueError(
-                f"the request has {len(line)} bytes, and {MAX_LINE} at most can be sent: "
-                "give the script less, and let it call a tool for the rest"
+                f"the request has {len(line)} bytes, but the limit is {MAX_LINE}: "
+                "pass less to the script, and let it call a tool for the rest"
             )
         with self._lock:
             if self._lost is not None:
@@ -165,15 +165,15 @@ class Connection:
         return id
 
     def cancel(self, id: int) -> None:
-        """Ends a run. It is still answered."""
+        """Cancels a run. It is still answered."""
         self.send(f'{{"jsonrpc":"2.0","method":"cancel","params":{{"id":{id}}}}}')
 
     def answer(self, call: object, body: str) -> bool:
-        """Answers a call with `"result":…` or `"error":…`. False where that is too long."""
+        """Answers a call with `"result":…` or `"error":…`. Returns False if that is too long."""
         return self.send(f'{{"jsonrpc":"2.0","id":{json.dumps(call)},{body}}}')
 
     def send(self, message: str) -> bool:
-        """Sends a message, unless the process is gone. False where it is too long."""
+        """Sends a message, unless the process is gone. Returns False if it is too long."""
         line = to_bytes(message + "\n")
         if len(line) > MAX_LINE:
             return False
@@ -181,7 +181,7 @@ class Connection:
         return True
 
     def close(self) -> None:
-        """Ends the process, and with it the runs that it has under way. Waits until it is gone."""
+        """Ends the process and its runs, and waits until it is gone."""
         with self._lock:
             self._is_closing = True
         self._close_stdin()
@@ -191,34 +191,34 @@ class Connection:
             self._reader.join()
 
     def let_go(self) -> None:
-        """Ends the process and waits for nothing: for the end of this one."""
+        """Ends the process, and does not wait for it."""
         with self._lock:
             self._is_closing = True
         self._close_stdin()
 
     def forget(self) -> None:
-        """Gives up what a fork left of it: the process is the parent's, its threads are not here."""
+        """In a forked child: closes the pipes. The process and the threads are the parent's."""
         for pipe in (self._stdin, self._stdout, self._stderr):
             try:
                 pipe.close()
             except OSError:
                 pass
-        # So that nobody waits for a process that is not a child of this one.
+        # So that `Popen` does not wait for a process that is not a child of this one.
         self._process.returncode = 0
 
     def _send(self, line: bytes) -> bool:
-        """Writes, or lets the writer write. False where there is nobody to read it."""
+        """Writes, or leaves it to the writer. Returns False if nobody can read it."""
         with self._lock:
             if self._lost is not None or self._stdin.closed:
                 return False
             if not self._outgoing and sys.platform != "win32":
-                # Mostly the pipe has room, and no other thread has to wake up.
+                # Usually the pipe has room, and no other thread has to wake up.
                 try:
                     written = os.write(self._stdin.fileno(), line)
                 except BlockingIOError:
                     written = 0
                 except OSError:
-                    # The reader sees why, and tells everybody.
+                    # The reader sees why, and reports it to all runs.
                     self._stdin.close()
                     return False
                 line = line[written:]
@@ -230,7 +230,7 @@ class Connection:
             return True
 
     def _write(self) -> None:
-        """Writes what found no room in the pipe."""
+        """Writes lines for which the pipe had no room."""
         fd = self._stdin.fileno()
         while True:
             with self._lock:
@@ -238,13 +238,13 @@ class Connection:
                     self._wake_writer.wait()
                 if not self._outgoing or self._lost is not None:
                     break
-                # It stays in the queue until it is written, so that nobody writes in between.
+                # The line stays in the queue until it is written, so that nothing comes in between.
                 line = memoryview(self._outgoing[0])
             try:
                 while line:
                     line = line[_write_some(fd, line) :]
             except OSError:
-                # The reader sees why, and tells everybody.
+                # The reader sees why, and reports it to all runs.
                 break
             with self._lock:
                 self._outgoing.popleft()
@@ -259,7 +259,7 @@ class Connection:
         with self._lock:
             if not self._outgoing:
                 self._stdin.close()
-            # Else the writer closes it.
+            # Otherwise the writer closes it.
             self._wake_writer.notify()
 
     def _read(self) -> None:
@@ -267,9 +267,9 @@ class Connection:
             for line in _lines(self._stdout.fileno()):
                 self._dispatch(line)
         except OSError as fault:
-            self._why = self._why or f"it cannot be read: {fault}"
+            self._why = self._why or f"its stdout cannot be read: {fault}"
         except Exception as fault:
-            # Whatever it is: a reader that ends without a word would leave its runs waiting.
+            # Any exception: if the reader just ended, its runs would wait forever.
             self._why = self._why or f"it broke the protocol: {fault}"
         self._end()
 
@@ -287,7 +287,7 @@ class Connection:
         elif not isinstance(params, dict):
             raise ValueError(f"{method!r} has no parameters")
         elif not isinstance(message.get("id", params.get("id")), _ID):
-            raise ValueError(f"{method!r} has an id that is neither a number nor a text")
+            raise ValueError(f"{method!r} has an id that is neither a number nor a string")
         elif method == "call":
             sink = self._sink(params.get("run"))
             if sink is None:
@@ -313,7 +313,7 @@ class Connection:
         if isinstance(result, dict):
             answer = result
         elif not isinstance(error, dict):
-            raise ValueError("an answer is neither a result nor an error")
+            raise ValueError("an answer has neither a result nor an error")
         elif id is None:
             raise ValueError(f"belljar could not read a message: {error.get('message')}")
         else:
@@ -332,7 +332,7 @@ class Connection:
         self._process.kill()
 
     def _end(self) -> None:
-        """The last thing that the reader does: nothing will come from the process any more."""
+        """The reader's last step: nothing more will come from the process."""
         if self._why is not None:
             self._process.kill()
         self._close_stdin()
@@ -341,7 +341,7 @@ class Connection:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
-        # A grandchild may have the other end.
+        # A child of the process may still have stderr open.
         self._listener.join(1.0)
         how = self._how_it_ended()
         with self._lock:
@@ -360,7 +360,7 @@ class Connection:
         ended = f"was ended by signal {-status}" if status < 0 else f"ended with status {status}"
         text = f"belljar's process {ended}"
         if self._why is not None:
-            text = f"belljar's process was ended: {self._why}"
+            text = f"belljar's process was stopped because {self._why}"
         if self._last_words:
             text += "; its last lines on stderr:\n" + "\n".join(self._last_words)
         return text
@@ -370,7 +370,7 @@ class Connection:
         rest = b""
         while chunk := os.read(self._stderr.fileno(), _CHUNK):
             *lines, rest = (rest + chunk).split(b"\n")
-            # A line without an end is cut, not kept.
+            # A line that does not end is cut.
             rest = rest[:_LAST_LINE]
             for line in lines:
                 text = line[:_LAST_LINE].decode(errors="replace").rstrip()
@@ -401,7 +401,7 @@ class _Hello:
 
 
 def _lines(fd: int) -> Iterator[bytes]:
-    """The lines of a pipe. Raises `ValueError` where one is longer than the protocol allows."""
+    """The lines of a pipe. Raises `ValueError` if one is longer than the protocol allows."""
     rest = bytearray()
     while chunk := os.read(fd, _CHUNK):
         start = len(rest)
@@ -437,7 +437,7 @@ def _refusal(error: dict[str, Any]) -> BelljarError:
 
 
 def error_body(message: str, name: str | None = None) -> str:
-    """A call's answer: the error that the script gets."""
+    """The answer to a call that failed: the error that the script gets."""
     error: dict[str, Any] = {"code": -32000, "message": message}
     if name is not None:
         error["data"] = {"name": name}

@@ -1,7 +1,7 @@
 """What can go wrong between a program and belljar, and how runs fail.
 
-A script that fails does not make `Belljar.run` raise, which gives an outcome in any case. It becomes
-an exception, a `RunError`, where the program asks for the value: `outcome.unwrap()`.
+`Belljar.run` returns an outcome even if the script failed. The failure becomes an exception, a
+`RunError`, when the program asks for the value with `outcome.unwrap()`.
 """
 
 from __future__ import annotations
@@ -13,33 +13,34 @@ if TYPE_CHECKING:
 
 
 class BelljarError(Exception):
-    """What all exceptions of this package have in common."""
+    """The base class of the exceptions that this package raises."""
 
 
 class BinaryNotFound(BelljarError):
-    """The program `belljar` is not on this machine, or not where it was said to be."""
+    """The program `belljar` was not found."""
 
 
 class StartError(BelljarError):
-    """The program was started, and did not answer as belljar does."""
+    """The program could not be started, or did not answer as belljar does."""
 
 
 class ConnectionLost(BelljarError):
     """The process ended, or broke the protocol, while a run was under way.
 
-    Whether the tools that the run called did their work is not known. The next run starts another
+    It is not known whether the tools that the run called did their work. The next run starts a new
     process.
     """
 
 
 class ClosedError(BelljarError):
-    """The client was closed, and runs nothing any more."""
+    """The client was closed, and cannot run anything any more."""
 
 
 class OutcomeTooLong(BelljarError):
-    """The run has ended, and its outcome is longer than a message of belljar can be.
+    """The run has ended, and its outcome is too long for a message of belljar.
 
-    The tools that it called did their work. A smaller `max_output` tells the script instead.
+    The tools that it called did their work. With a smaller `max_output`, the run fails instead,
+    with an outcome that says why.
     """
 
 
@@ -52,14 +53,14 @@ class RequestError(BelljarError):
 
 
 class BusyError(RequestError):
-    """belljar has as many runs as it takes, or is ending. The same request can succeed later."""
+    """belljar cannot take another run now, or is ending. The same request can succeed later."""
 
 
 class ToolError(Exception):
-    """Raised by a tool, to choose the error that the script gets.
+    """Raise this in a tool to choose the error that the script gets.
 
-    The script sees an `Error` with this message and, as its `name`, `name`. Other exceptions of a
-    tool reach the script with their own message and the name of their class.
+    The script sees an `Error` with this message and this `name`. Other exceptions of a tool reach
+    the script with their message and the name of their class.
     """
 
     def __init__(self, message: str, name: str = "ToolError") -> None:
@@ -68,7 +69,7 @@ class ToolError(Exception):
 
 
 class RunError(BelljarError):
-    """The script failed. `outcome` has all that is known: logs, calls, usage and the error."""
+    """The script failed. `outcome` has its logs, calls, usage and error."""
 
     def __init__(self, outcome: Outcome, failure: Failure) -> None:
         super().__init__(failure.text)
@@ -92,8 +93,8 @@ class ScriptException(RunError):
 class ToolFailed(ScriptException):
     """A tool raised a `ToolError`, and the script did not catch it.
 
-    Other exceptions of tools are errors of their own names, so a script that does not catch them
-    ends with a `ScriptException`.
+    Other exceptions of tools keep the name of their class. If a script does not catch one, the run
+    fails with a `ScriptException`.
     """
 
 
@@ -102,11 +103,11 @@ class LimitReached(RunError):
 
 
 class RunTimeout(LimitReached, TimeoutError):
-    """The time or the fuel of the run was used up."""
+    """The run used up its time or its fuel."""
 
 
 class RunCancelled(RunError):
-    """The run was cancelled by other means than the task that awaited it."""
+    """The run was cancelled, but not by cancelling the task that awaited it."""
 
 
 _BY_KIND: dict[str, type[RunError]] = {
@@ -124,5 +125,5 @@ _BY_KIND: dict[str, type[RunError]] = {
 
 
 def run_error(outcome: Outcome, failure: Failure) -> RunError:
-    """The exception for a failed run. A kind that this version does not know is a `RunError`."""
+    """The exception for a failed run: a plain `RunError` for a kind that is not known here."""
     return _BY_KIND.get(failure.kind, RunError)(outcome, failure)

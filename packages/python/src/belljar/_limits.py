@@ -14,12 +14,12 @@ Size: TypeAlias = "str | int"
 
 
 class Limits(TypedDict, total=False):
-    """What a run may use. What is absent is as belljar's own configuration has it."""
+    """What a run may use. Limits that are absent are those of belljar's own configuration."""
 
     timeout: Duration
-    """Wall time, waits included."""
+    """Wall-clock time, including waits."""
     compute: Duration
-    """Time inside the script."""
+    """Time spent running the script itself, without waits."""
     wait: Duration
     """Time spent waiting for tools and timers."""
     call: Duration
@@ -32,9 +32,9 @@ class Limits(TypedDict, total=False):
     max_source: Size
     max_arguments: Size
     max_result: Size
-    """The answer of one call, as JSON."""
+    """Size of the answer to one call, as JSON."""
     max_output: Size
-    """The value of the run, as JSON."""
+    """Size of the value of the run, as JSON."""
     max_logs: Size
     max_log_lines: int
     max_held: Size
@@ -47,12 +47,12 @@ DEFAULT_LIMITS: Final[Limits] = {
     "max_output": "1MiB",
     "max_calls": 10_000,
 }
-"""What the adapters' scripts may use where nobody says otherwise: waiting for tools takes long."""
+"""The default limits of the adapters, which leave time to wait for slow tools."""
 
 
 def of_adapter(about: Mapping[str, Any], *said: Limits | None) -> Limits:
-    """The limits that were said, the last first, and `DEFAULT_LIMITS` for the others, or as much of
-    them as belljar's owner allows.
+    """The limits in `said`, where later ones win. The others are from `DEFAULT_LIMITS`, lowered to
+    what belljar's owner allows.
     """
     asked: dict[str, object] = {}
     for limits in said:
@@ -62,7 +62,7 @@ def of_adapter(about: Mapping[str, Any], *said: Limits | None) -> Limits:
 
 
 def declare(limits: Limits | Mapping[str, object]) -> dict[str, object]:
-    """The limits as the protocol has them."""
+    """The limits in the form of the protocol."""
     return {
         name: _text(value) if isinstance(value, timedelta) else value
         for name, value in limits.items()
@@ -70,7 +70,7 @@ def declare(limits: Limits | Mapping[str, object]) -> dict[str, object]:
 
 
 def at_most(limits: Limits | Mapping[str, object], ceiling: Mapping[str, object]) -> Limits:
-    """The limits that nobody asked for, no larger than belljar's owner allows."""
+    """Default limits, lowered to what belljar's owner allows."""
     declared = declare(limits)
     smaller = {
         name: ceiling[name]
@@ -100,7 +100,7 @@ _UNITS: Final[dict[str, float]] = {
 
 
 def _amount(value: object) -> float:
-    """`"1m 30s"` in seconds, `"64MiB"` in bytes, and a number as it is."""
+    """`"1m 30s"` in seconds, `"64MiB"` in bytes; numbers are left as they are."""
     if isinstance(value, (int, float)):
         return value
     parts = re.findall(r"([\d.]+)\s*([A-Za-z]*)", str(value))

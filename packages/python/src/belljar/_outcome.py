@@ -1,4 +1,4 @@
-"""What came of a run."""
+"""The outcome of a run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["CallRecord", "Failure", "LimitUse", "Log", "Outcome", "Usage"]
 
 
 class Usage(TypedDict, total=False):
-    """What a run used of its limits. What was not measured is absent."""
+    """How much of its limits a run used. Values that were not measured are absent."""
 
     wall_ms: float
     guest_ms: float
@@ -38,14 +38,14 @@ class Log:
     level: str
     text: str
     lost: int = 0
-    """Of what `on_log` gets: how many lines before this one were left out, because it was too slow.
+    """For `on_log`: how many lines before this one were left out because it was too slow.
 
     The outcome has them."""
 
 
 @dataclass(frozen=True)
 class LimitUse:
-    """The limit that ended a run, by belljar's name, and what was used of it."""
+    """The limit that ended a run, under belljar's name, and how much of it was used."""
 
     name: str
     max: float | None = None
@@ -74,7 +74,7 @@ class Failure:
     message: str
     """What happened, in one line."""
     where: str | None = None
-    """`prelude` if the prelude failed, or was ended by a limit, and not the script."""
+    """`prelude` if the prelude, and not the script, failed or reached a limit."""
     name: str | None = None
     """The name of the error that the script threw, such as `TypeError`."""
     thrown: str | None = None
@@ -82,7 +82,7 @@ class Failure:
     line: int | None = None
     column: int | None = None
     frame: str | None = None
-    """The lines of the source around the place, with a marker."""
+    """The source lines around the error, with a marker."""
     stack: str | None = None
     hint: str | None = None
     """What to try."""
@@ -94,7 +94,7 @@ class Failure:
 
     @property
     def text(self) -> str:
-        """All of it as a model should read it."""
+        """The whole failure, as a model should read it."""
         place = f" (line {self.line}, column {self.column})" if self.line is not None else ""
         parts = [f"{self.message}{place}", self.frame, f"hint: {self.hint}" if self.hint else None]
         return "\n".join(part for part in parts if part)
@@ -106,10 +106,10 @@ class Outcome:
 
     ok: bool
     value: Any
-    """What the script returned; `None` where it failed."""
+    """What the script returned; `None` if it failed."""
     error: Failure | None
     logs: tuple[Log, ...]
-    """The lines of `console`, also where the script failed."""
+    """The lines of `console`, even if the script failed."""
     calls: tuple[CallRecord, ...]
     """The calls that have ended, in the order in which the script got their answers."""
     usage: Usage
@@ -117,14 +117,14 @@ class Outcome:
     """The outcome as belljar sent it."""
 
     def unwrap(self) -> Any:
-        """The script's value. Raises the `RunError` of its kind where the script failed."""
+        """Returns the script's value. If the script failed, raises the matching `RunError`."""
         if self.error is not None:
             raise run_error(self, self.error)
         return self.value
 
 
 def read_outcome(raw: dict[str, Any], undefined: Any = None) -> Outcome:
-    """Reads the answer to `run`. Raises `ValueError` for what cannot be one."""
+    """Reads the answer to `run`. Raises `ValueError` if it is not an outcome."""
     if not isinstance(raw.get("ok"), bool):
         raise ValueError("the outcome does not say whether the run succeeded")
     error = raw.get("error")
@@ -168,6 +168,6 @@ def _failure(error: dict[str, Any]) -> Failure:
 
 
 def _known(of: type[Any], entry: dict[str, Any]) -> Any:
-    # A later belljar may say more than this version knows.
+    # A later belljar may send members that this version does not know.
     names = {known.name for known in dataclasses.fields(of)}
     return of(**{name: value for name, value in entry.items() if name in names})

@@ -1,7 +1,8 @@
-"""One run, on the event loop of whoever awaits it.
+"""One run, on the event loop on which it is awaited.
 
-It owns the tasks of the calls that the script makes: when the run ends, however it ends, those still
-under way are cancelled and awaited. Nothing of a run is left when `outcome` returns or raises.
+It owns the tasks for the calls that the script makes. When the run ends, for whatever reason, tasks
+that are still under way are cancelled and awaited. Nothing of a run is left once `outcome` has
+returned or raised.
 """
 
 from __future__ import annotations
@@ -23,25 +24,25 @@ from ._tools import Call, Offer
 from ._values import UNDEFINED, decode, encode
 
 GRACE: Final = 5.0
-"""Seconds that a cancelled run has to be answered."""
-# What a script is told of an exception, in characters.
+"""How many seconds to wait for the answer to a cancelled run."""
+# The longest message of an exception that a script gets, in characters.
 _MAX_MESSAGE: Final = 16_000
 
 _is_over: contextvars.ContextVar[threading.Event] = contextvars.ContextVar("belljar_call_is_over")
 
 
 def is_cancelled() -> bool:
-    """Whether the call that this plain function answers is not needed any more.
+    """Whether the call that this plain function is answering is no longer needed.
 
-    A function in a thread cannot be interrupted, and the end of its run waits for it. One that takes
-    long can ask, and return early. False outside of a call.
+    A function in a thread cannot be interrupted, and its run does not end before it returns. A slow
+    function can ask this, and return early. Outside of a call, the answer is False.
     """
     event = _is_over.get(None)
     return event is not None and event.is_set()
 
 
 class Run:
-    """A run that is under way: what its connection tells comes in by the methods of a `Sink`."""
+    """A run that is under way. Its connection calls the methods of `Sink`."""
 
     def __init__(
         self,
@@ -57,26 +58,26 @@ class Run:
         self._on_log = on_log
         self._undefined = undefined
         self._loop = asyncio.get_running_loop()
-        # Tools and `on_log` find the context variables of whoever runs the script.
+        # Tools and `on_log` see the context variables of the caller that runs the script.
         self._context = contextvars.copy_context()
         self._ended: asyncio.Future[dict[str, Any]] = self._loop.create_future()
         self._tasks: dict[object, asyncio.Task[None]] = {}
         self._unanswered: set[object] = set()
         self._id = 0
-        # Set before anything is cancelled, and read by the threads of plain functions: none of them
-        # begins when the end of another one makes room.
+        # Set before anything is cancelled, and read by the threads of plain functions, so that none
+        # begins when another one ends and its thread becomes free.
         self._is_ending = False
-        # What came from the connection's threads, and whether the loop knows that there is something.
+        # Events from the connection's threads, and whether the loop knows that there are some.
         self._inbox: deque[Callable[[], None]] = deque()
         self._is_scheduled = False
         self._lock = threading.Lock()
 
     def begin(self, params: str) -> None:
-        """Sends the script. Raises `ConnectionLost` where that was certainly in vain."""
+        """Sends the script. Raises `ConnectionLost` if it has certainly not arrived."""
         self._id = self._connection.request_text("run", params, self)
 
     async def outcome(self) -> dict[str, Any]:
-        """belljar's answer. Raises `BelljarError` where there is none.
+        """Returns belljar's answer. Raises `BelljarError` if there is none.
 
         When the awaiting task is cancelled, so is the run.
         """
@@ -105,7 +106,7 @@ class Run:
         self._post(functools.partial(self._finish, answer))
 
     def _post(self, event: Callable[[], None]) -> None:
-        """Lets the loop handle something. One wake-up of the loop serves all that is there then."""
+        """Hands an event to the loop. One wake-up of the loop handles all events that are there."""
         with self._lock:
             self._inbox.append(event)
             if self._is_scheduled:
@@ -114,7 +115,7 @@ class Run:
         try:
             self._loop.call_soon_threadsafe(self._drain)
         except RuntimeError:
-            # The loop was closed, and its tasks were not awaited: nobody waits for this run.
+            # The loop was closed without awaiting its tasks, so nobody waits for this run.
             self._connection.cancel(self._id)
 
     def _drain(self) -> None:
@@ -132,22 +133,22 @@ class Run:
             why = f"there is no tool {name}" if found is None else "the run has ended"
             self._connection.answer(call, error_body(why))
             return
-        # Before 3.11, a task has the context in which it is made, and no other.
+        # Before Python 3.11, a task always has the context in which it is created.
         make = functools.partial(self._loop.create_task, self._answer(call, found, params))
         self._tasks[call] = self._context.copy().run(make)
 
     async def _answer(self, id: object, call: Call, params: dict[str, Any]) -> None:
-        """Calls the tool, and answers unless nobody wants to know any more."""
+        """Calls the tool, and sends the answer unless it is no longer needed."""
         body = error_body("the call was cancelled")
         try:
             arguments = decode(params.get("arguments"), self._undefined)
             value = await self._invoke(call, arguments)
             body = '"result":{}' if value is UNDEFINED else f'"result":{{"value":{encode(value)}}}'
         except (asyncio.CancelledError, GeneratorExit):
-            # The call is cancelled, or its loop is closed.
+            # The call was cancelled, or its loop was closed.
             raise
         except BaseException as fault:
-            # Also `SystemExit` and `KeyboardInterrupt`, which would end the loop with all its tasks.
+            # Even `SystemExit` and `KeyboardInterrupt`, which would end the loop and all its tasks.
             body = _as_error(fault)
         finally:
             self._tasks.pop(id, None)
@@ -161,7 +162,7 @@ class Run:
         if _is_async(call.tool.function):
             return await work()
         value = await self._in_thread(work)
-        # What a function gives that only looks like a plain one.
+        # A function that looks like a plain one may return an awaitable.
         return await value if inspect.isawaitable(value) else value
 
     async def _in_thread(self, work: Callable[[], Any]) -> Any:
@@ -173,7 +174,7 @@ class Run:
             return await asyncio.shield(ended)
         except asyncio.CancelledError:
             over.set()
-            # One that waits for a thread never begins; one that has begun is waited for.
+            # A function that still waits for a thread never begins; one that has begun is awaited.
             if not begun.cancel():
                 await _wait_all([ended])
             if ended.done() and not ended.cancelled():
@@ -186,7 +187,7 @@ class Run:
         try:
             return work()
         except StopIteration as fault:
-            # A future cannot carry it.
+            # A future cannot hold a `StopIteration`.
             raise RuntimeError("the tool raised StopIteration") from fault
 
     def _show(self, entry: dict[str, Any]) -> None:
@@ -195,7 +196,7 @@ class Run:
         try:
             self._on_log(read_log(entry))
         except Exception as fault:
-            # It is the caller's own, so `outcome` raises it.
+            # `on_log` is the caller's own, so `outcome` raises its exception.
             self._connection.cancel(self._id)
             self._ended.set_exception(fault)
 
@@ -208,7 +209,7 @@ class Run:
             self._ended.set_result(answer)
 
     def _close(self) -> None:
-        """Lets nothing begin any more."""
+        """Makes sure that nothing more begins."""
         if not self._ended.done():
             self._ended.cancel()
         elif not self._ended.cancelled():
@@ -227,11 +228,11 @@ class Run:
             task.cancel()
 
 
-_TOO_LONG: Final = "the answer is longer than the 16 MiB that a message to belljar can have: return less"
+_TOO_LONG: Final = "the answer is longer than the limit of 16 MiB for a message: return less"
 
 
 async def _wait_all(futures: list[Any]) -> None:
-    """Waits until all have ended, also when this is cancelled meanwhile: then it raises after."""
+    """Waits until all have ended. If this is cancelled meanwhile, it raises only afterwards."""
     cancelled: asyncio.CancelledError | None = None
     waiting = [future for future in futures if not future.done()]
     while waiting:

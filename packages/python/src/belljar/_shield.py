@@ -1,4 +1,4 @@
-"""Cancellation as anyio's hosts mean it: a cancelled task is cancelled again at each `await`."""
+"""Cancellation in frameworks on anyio, which cancel a cancelled task again at each `await`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 async def joined(work: Coroutine[Any, Any, T]) -> T:
-    """Awaits the coroutine in a task of its own, which is cancelled once and then waited for."""
+    """Awaits the coroutine in its own task, which is cancelled at most once and then awaited."""
     task = asyncio.ensure_future(work)
     try:
         return await asyncio.shield(task)

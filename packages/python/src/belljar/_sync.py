@@ -1,4 +1,4 @@
-"""The client for programs without an event loop: the one for asyncio, on a loop in a thread."""
+"""The client for programs without an event loop. It runs the asyncio client in a thread."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ T = TypeVar("T")
 class SyncBelljar:
     """`Belljar` for programs without asyncio. Safe to use from several threads.
 
-    Tools run in threads of their own, so that a script's calls run together; `async` functions can
-    be tools too. `on_log` is called by another thread. With `jar`, it shares the process of that
-    one.
+    Plain functions run in threads, so that a script's calls can run at the same time; `async`
+    functions can be tools too. `on_log` is called in another thread. With `jar`, this client shares
+    that client's process.
 
         with SyncBelljar() as jar:
             outcome = jar.run("return 6 * 7")
@@ -58,7 +58,7 @@ class SyncBelljar:
         self.close()
 
     def start(self) -> Mapping[str, Any]:
-        """Starts the process, unless it runs, and says what it is: version, limits, servers."""
+        """Starts the process if necessary, and returns its version, limits and servers."""
         return self._loop.wait_for(self._jar.start())
 
     def close(self) -> None:
@@ -81,7 +81,7 @@ class SyncBelljar:
     ) -> Outcome:
         """Runs JavaScript or TypeScript, as `Belljar.run` does.
 
-        An exception that ends the wait, such as `KeyboardInterrupt`, ends the run first.
+        If an exception such as `KeyboardInterrupt` ends the wait, the run is ended first.
         """
         return self._loop.wait_for(
             self._jar.run(
@@ -99,7 +99,7 @@ class SyncBelljar:
 
 
 class _LoopThread:
-    """A thread with an event loop, which is made when it is needed, also after a fork."""
+    """A thread with an event loop, created when it is needed, and again after a fork."""
 
     def __init__(self) -> None:
         self._reset()
@@ -113,8 +113,8 @@ class _LoopThread:
     def wait_for(self, work: Coroutine[Any, Any, T]) -> T:
         """Runs the coroutine, and waits for it. It has ended when this returns or raises.
 
-        A signal can raise at any line here. The loop is told things in order, so at the end it
-        knows whether the coroutine ever began.
+        A signal can raise an exception at any line here. The loop handles `begin` and `end` in
+        order, so `end` knows whether the coroutine ever began.
         """
         ended = threading.Event()
         begun: list[asyncio.Task[T]] = []
@@ -141,7 +141,7 @@ class _LoopThread:
         return begun[0].result()
 
     def stop(self) -> None:
-        """Ends the thread, when nothing runs on it any more."""
+        """Ends the thread. Nothing should be running on it any more."""
         with self._lock:
             loop, thread, self._loop, self._thread = self._loop, self._thread, None, None
         if loop is not None and thread is not None and loop.is_running():
@@ -150,7 +150,7 @@ class _LoopThread:
                 thread.join()
 
     def after_fork(self) -> None:
-        """In the child of a fork: the loop is the parent's, and its thread is not here."""
+        """In a forked child: drops the loop, which is the parent's. Its thread is not here."""
         if self._loop is not None:
             _abandoned.append(self._loop)
         self._reset()
@@ -176,7 +176,7 @@ def _serve(loop: asyncio.AbstractEventLoop) -> None:
 
 
 _loops: weakref.WeakSet[_LoopThread] = weakref.WeakSet()
-# Loops that a fork left here. They are never closed: what they hold is shared with the parent.
+# Loops left over from a fork. They are never closed, since they share resources with the parent.
 _abandoned: list[asyncio.AbstractEventLoop] = []
 
 

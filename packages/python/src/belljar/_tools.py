@@ -1,4 +1,4 @@
-"""What a run may call, as its host declares it: functions, in namespaces or at the top level."""
+"""What a run may call, as its host declares it: functions in namespaces or at the top level."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ Effect: TypeAlias = Literal["read_only", "mutating", "external"]
 
 @dataclass(frozen=True)
 class Tool:
-    """A function with what a script may be told of it.
+    """A function, and what scripts are told about it.
 
-    The script's arguments are one object, whose properties become keyword arguments; with
-    `unpack=False` the function gets them as one `dict`. Where the style is positional, they become
-    the function's positional arguments, and `unpack` means nothing.
+    A script passes one object, whose properties become keyword arguments; with `unpack=False`, the
+    function gets it as one `dict`. If the style is positional, the script's arguments become the
+    function's positional arguments, and `unpack` has no effect.
     """
 
     function: Function
     description: str | None = None
-    """What it does. Without it, the function's docstring."""
+    """What the function does. By default, its docstring."""
     effect: Effect | None = None
     """What a call may change."""
     input_schema: Mapping[str, Any] | None = None
-    """The JSON Schema of its arguments. Arguments that do not fit do not reach the function."""
+    """The JSON Schema of the arguments. Calls that do not match it never reach the function."""
     output_schema: Mapping[str, Any] | None = None
     unpack: bool = True
 
     def declare(self, name: str) -> dict[str, Any]:
-        """The tool as the protocol has it."""
+        """The tool in the form of the protocol."""
         said = {
             "description": self.description or inspect.getdoc(self.function),
             "effect": self.effect,
@@ -45,7 +45,7 @@ class Tool:
 
 @dataclass(frozen=True)
 class Namespace:
-    """Tools under one name, with the way in which a script calls them."""
+    """Tools under one name, and how scripts pass arguments to them."""
 
     tools: Mapping[str, Tool | Function]
     style: Style = "object"
@@ -53,7 +53,7 @@ class Namespace:
 
 @dataclass(frozen=True)
 class TopLevel:
-    """A function that a script calls without a namespace, with the way in which it does."""
+    """A function that scripts call without a namespace, and how they pass arguments to it."""
 
     tool: Tool | Function
     style: Style = "object"
@@ -67,13 +67,13 @@ Functions: TypeAlias = Mapping[str, "TopLevel | Tool | Function"]
 
 @dataclass(frozen=True)
 class Call:
-    """A tool as a call of the script finds it."""
+    """A tool and its style, as a call from a script needs them."""
 
     tool: Tool
     style: Style
 
     def bind(self, arguments: Any) -> Callable[[], Any]:
-        """The call of the function, with the arguments as it takes them."""
+        """The call to the function, with the arguments in the form that it takes."""
         function = self.tool.function
         if self.style == "positional":
             given = arguments if isinstance(arguments, list) else [arguments]
@@ -85,7 +85,7 @@ class Call:
 
 
 class Offer:
-    """All that one run may call."""
+    """Everything that one run may call."""
 
     def __init__(self, tools: Tools | None, functions: Functions | None) -> None:
         _check_mapping("tools", tools, '{"github": {"find": find}}')
@@ -120,7 +120,7 @@ def _check_mapping(what: str, given: object, example: str) -> None:
     if given is not None and not isinstance(given, Mapping):
         advice = "; a function without a namespace belongs in functions=" if callable(given) else ""
         kind = type(given).__name__
-        raise TypeError(f"{what} is a {kind}, and has to be a dict such as {example}{advice}")
+        raise TypeError(f"{what} is a {kind}, but must be a dict such as {example}{advice}")
 
 
 def _tools(given: Mapping[str, Tool | Function]) -> Iterator[tuple[str, Tool]]:

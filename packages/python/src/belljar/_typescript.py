@@ -1,7 +1,7 @@
-"""Tools of other hosts as the TypeScript that a model reads: names, and types made of JSON Schema.
+"""Tools of other hosts as TypeScript for a model to read: names, and types made from JSON Schema.
 
-Only for reading, so what has no short form is `unknown`. A schema may come from anywhere: depth and
-length are bounded.
+The types are only read, so anything without a short form is `unknown`. A schema may come from
+anywhere, so depth and length are bounded.
 """
 
 from __future__ import annotations
@@ -28,31 +28,32 @@ _SIMPLE: Final[dict[str, str]] = {
 
 @dataclass(frozen=True)
 class Declared:
-    """A tool of another host, by the name that scripts use."""
+    """A tool of another host, under the name that scripts use."""
 
     name: str
-    """An identifier of JavaScript."""
+    """A JavaScript identifier."""
     tool: str
-    """The host's own name."""
+    """The host's own name for the tool."""
     description: str | None
     input_schema: Mapping[str, Any]
     output_schema: Mapping[str, Any] | None = None
 
 
 def identifier(name: str) -> str:
-    """The name as a property that a script writes after a dot."""
+    """The name as a property that a script can write after a dot."""
     made = re.sub(r"[^A-Za-z0-9_$]", "_", name) or "_"
     return f"_{made}" if made[0].isdigit() else made
 
 
 def check_names(declared: Iterable[Declared]) -> None:
-    """Raises `ValueError` where two tools would have the same name in a script."""
+    """Raises `ValueError` if two tools would have the same name in a script."""
     seen: dict[str, str] = {}
     for one in declared:
         other = seen.setdefault(one.name, one.tool)
         if other != one.tool:
             raise ValueError(
-                f"the tools {other!r} and {one.tool!r} are both {one.name} in a script: rename one"
+                f"the tools {other!r} and {one.tool!r} would both be {one.name} in a script: "
+                "rename one"
             )
 
 
@@ -68,7 +69,7 @@ def declare_namespace(name: str, declared: Iterable[Declared]) -> str:
 
 
 def type_of(schema: Mapping[str, Any]) -> str:
-    """The schema as a type in one line."""
+    """The schema as a one-line type."""
     made = _type(schema, schema, 0)
     return made if len(made) <= _LONGEST_TYPE else "Record<string, unknown>"
 
@@ -125,7 +126,7 @@ def _key(name: str) -> str:
 
 
 def _referred(reference: Any, root: Mapping[str, Any]) -> Any:
-    """What a `$ref` into the same schema leads to."""
+    """What a `$ref` within the same schema refers to."""
     if not isinstance(reference, str) or not reference.startswith("#"):
         return None
     found: Any = root

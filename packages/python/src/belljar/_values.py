@@ -1,13 +1,13 @@
-"""Values between Python and the script: JSON, with `undefined` and bytes in a form of their own.
+"""Values between Python and the script: JSON, with special forms for `undefined` and bytes.
 
-An object whose only key is `$belljar` stands for what JSON does not have, and one that a script or
-a tool made itself is escaped. `docs/HOST_PROTOCOL.md` has the form.
+An object whose only key is `$belljar` stands for a value that JSON does not have. Such an object
+that a script or a tool made itself is escaped. `docs/HOST_PROTOCOL.md` describes the format.
 
 | JavaScript | Python |
 |---|---|
 | `Uint8Array`, `ArrayBuffer` | `bytes` |
 | other typed arrays | `memoryview` with the array's format |
-| `undefined` | `None`, or what `undefined=` says; `UNDEFINED` to a script |
+| `undefined` | `None`, or the value of `undefined=`; to a script, `UNDEFINED` |
 | `NaN`, `Infinity` from Python | `null` |
 """
 
@@ -29,10 +29,10 @@ from typing import Any, Final, final
 
 KEY: Final = "$belljar"
 MAX_DEPTH: Final = 127
-"""How deeply a value is nested at most, as belljar has it."""
+"""The most levels that a value may be nested in, which is belljar's own limit."""
 
 _CONTAINERS: Final = (dict, list, tuple)
-# The formats of `struct` in which bytes are those of a typed array.
+# The `struct` formats whose bytes are those of a typed array.
 _ARRAYS: Final[dict[str, str]] = {
     "b": "Int8Array",
     "B": "Uint8Array",
@@ -47,7 +47,7 @@ _ARRAYS: Final[dict[str, str]] = {
     "d": "Float64Array",
 }
 _FORMATS: Final[dict[str, str]] = {name: format for format, name in _ARRAYS.items()}
-# `array` and `memoryview` say `l` and `L` for what is 4 or 8 bytes, by the platform.
+# In `array` and `memoryview`, `l` and `L` are 4 or 8 bytes, depending on the platform.
 _BY_SIZE: Final[dict[tuple[str, int], str]] = {
     ("l", 4): "Int32Array",
     ("L", 4): "Uint32Array",
@@ -84,14 +84,14 @@ class Undefined:
 
 
 UNDEFINED: Final = Undefined()
-"""JavaScript's `undefined`, where `None`, which is `null`, is something else."""
+"""JavaScript's `undefined`, as opposed to `null`, which is `None`."""
 
 
 def encode(value: object) -> str:
-    """The value as the JSON text that belljar takes.
+    """The value as JSON text for belljar.
 
-    Raises `TypeError` for what has no form in JSON, and `ValueError` for a circle or what is nested
-    too deeply.
+    Raises `TypeError` for a value that cannot be converted to JSON, and `ValueError` for one that
+    is nested too deeply or contains itself.
     """
     _check_depth(value)
     made = 0
@@ -112,14 +112,14 @@ def encode(value: object) -> str:
         if "circular" in str(fault).lower():
             raise
         is_exact = False
-    # Numbers that JSON does not have, and objects that look like ours: the slow way.
+    # The slow way, for numbers that JSON does not have and objects that look like ours.
     if not is_exact:
         text = json.dumps(_exact(value), ensure_ascii=False, separators=(",", ":"))
     return text
 
 
 def to_bytes(text: str) -> bytes:
-    """The text in UTF-8. Half a surrogate pair, which is no text in UTF-8, becomes U+FFFD."""
+    """The text in UTF-8. Half a surrogate pair, which UTF-8 cannot encode, becomes U+FFFD."""
     try:
         return text.encode()
     except UnicodeEncodeError:
@@ -127,7 +127,7 @@ def to_bytes(text: str) -> bytes:
 
 
 def decode(value: Any, undefined: Any = None) -> Any:
-    """What belljar's JSON stands for. `undefined` stands for `undefined`."""
+    """What belljar's JSON stands for, with `undefined` for JavaScript's `undefined`."""
     if isinstance(value, list):
         return [decode(item, undefined) for item in value]
     if not isinstance(value, dict):
@@ -146,7 +146,7 @@ def decode(value: Any, undefined: Any = None) -> Any:
 
 
 def plain(value: object) -> object:
-    """JSON for the objects that tools return beside JSON's own: one level of them."""
+    """Converts one level of an object that tools may return although JSON does not have it."""
     if isinstance(value, Mapping):
         return dict(value)
     if isinstance(value, (set, frozenset)):
@@ -159,24 +159,24 @@ def plain(value: object) -> object:
         return str(value)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
-    # What pydantic's models have, without knowing pydantic.
+    # Models of pydantic have this method. pydantic itself is not imported.
     dump: Callable[..., object] | None = getattr(value, "model_dump", None)
     if dump is not None and not isinstance(value, type):
         return dump(mode="json")
     raise TypeError(
-        f"a {type(value).__name__} has no form in JSON: "
+        f"a value of type {type(value).__name__} cannot be converted to JSON: "
         "use a dict, list, str, number, bool, None or bytes"
     )
 
 
 def _check_depth(value: object) -> None:
-    # So that whoever made the value learns of it. Bytes and objects that are escaped take more
-    # levels, which belljar alone counts.
+    # Checked here, so that the code that made the value gets the error. Bytes and escaped objects
+    # take more levels, which only belljar counts.
     level: list[Any] = [value] if isinstance(value, _CONTAINERS) else []
     for _ in range(MAX_DEPTH):
         if not level:
             return
-        # Each once, so that a value which is in itself twice does not grow.
+        # Each item once, so that a value that contains itself twice does not grow.
         inner = {
             id(item): item
             for one in level
@@ -185,7 +185,7 @@ def _check_depth(value: object) -> None:
         }
         level = list(inner.values())
     if level:
-        raise ValueError(f"the value is nested in more than {MAX_DEPTH} levels, or in itself")
+        raise ValueError(f"the value is nested in more than {MAX_DEPTH} levels, or contains itself")
 
 
 def _exact(value: object) -> object:
@@ -214,7 +214,9 @@ def _special(value: object) -> object:
         format = view.format.lstrip("@=<")
         found = _BY_SIZE.get((format, view.itemsize)) or _ARRAYS.get(format)
         if found is None:
-            raise TypeError(f"no typed array has items of the format {view.format!r}")
+            raise TypeError(
+                f"JavaScript has no typed array for items of the format {view.format!r}: use bytes"
+            )
         name = found
     return {KEY: {"bytes": base64.b64encode(view.tobytes()).decode("ascii"), "type": name}}
 
@@ -226,7 +228,7 @@ def _from_bytes(inner: dict[str, Any]) -> Any:
         return {KEY: inner}
     format = _FORMATS.get(str(inner.get("type")), "B")
     if format in "Be":
-        # `memoryview` reads no half floats, so these are bytes as well.
+        # Before Python 3.12, `memoryview` cannot read half floats, so these are bytes as well.
         return data
     view: Any = memoryview(data)
     return view.cast(format) if len(data) % struct.calcsize(format) == 0 else data

@@ -1,4 +1,4 @@
-"""belljar as FastMCP's code mode: `SandboxProvider`, and a `CodeMode` whose texts speak of JavaScript.
+"""belljar as FastMCP's code mode: a `SandboxProvider`, and a `CodeMode` that asks for JavaScript.
 
     mcp.add_transform(BelljarCodeMode())
 
@@ -33,12 +33,12 @@ _CODE = "The body of an async JavaScript or TypeScript function, which calls too
 
 
 class BelljarSandbox:
-    """FastMCP's `SandboxProvider`, in belljar's jar.
+    """A FastMCP `SandboxProvider` that runs scripts in belljar.
 
-    The process starts with the first script, and serves all servers that share `jar`. Where neither
-    `limits` nor those of `jar` say otherwise, a script has `DEFAULT_LIMITS`, or as much of them as
-    belljar's owner allows: it computes as long as with FastMCP's own provider, where waiting for
-    tools is not counted.
+    The process starts with the first script, and serves all servers that share `jar`. Limits that
+    neither `limits` nor `jar` sets are those of `DEFAULT_LIMITS`, lowered to what belljar's owner
+    allows. As with FastMCP's own provider, time spent waiting for tools does not count as computing
+    time.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class BelljarSandbox:
         inputs: dict[str, Any] | None = None,
         external_functions: dict[str, Callable[..., Any]] | None = None,
     ) -> Any:
-        """Runs the code, and gives its value. A failure is a `ToolError`, which the model reads."""
+        """Runs the code, and returns its value. If it fails, raises a `ToolError` for the model."""
         functions = {
             name: TopLevel(function, "positional")
             for name, function in (external_functions or {}).items()
@@ -83,7 +83,7 @@ class BelljarSandbox:
 
 
 class BelljarCodeMode(CodeMode):
-    """`CodeMode` in belljar's jar: the model is asked for JavaScript or TypeScript."""
+    """`CodeMode` with belljar: the model is asked for JavaScript or TypeScript."""
 
     def __init__(
         self,
@@ -103,7 +103,7 @@ class BelljarCodeMode(CodeMode):
         )
 
     def _make_execute_tool(self) -> Tool:
-        # The text of the parameter, "Python async code …", has no setting in FastMCP.
+        # FastMCP has no setting for the description of the parameter, "Python async code …".
         tool = super()._make_execute_tool()
         parameters = json.loads(json.dumps(tool.parameters))
         parameters["properties"]["code"]["description"] = _CODE
@@ -111,5 +111,5 @@ class BelljarCodeMode(CodeMode):
 
 
 def _globals(inputs: Mapping[str, Any]) -> str:
-    # Parsed, not written as a literal: `__proto__` is a property in JSON, and none in a literal.
+    # Parsed and not a literal, since `__proto__` is a property in JSON but not in a literal.
     return f"Object.assign(globalThis, JSON.parse({json.dumps(json.dumps(inputs))}));"

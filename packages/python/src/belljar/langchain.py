@@ -31,7 +31,7 @@ def code_tool(
     name: str = NAME,
     introduction: str | None = None,
 ) -> StructuredTool:
-    """A tool whose argument is a script, which can call `tools`. Its answer is text.
+    """Returns a tool that runs a script, which can call `tools`. The tool answers with text.
 
     Works with `invoke` and with `ainvoke`. Callbacks and the rest of the configuration reach the
     tools that a script calls.
@@ -66,7 +66,7 @@ def code_tool(
 
 
 class _Nested:
-    """A call of the script, as an agent makes calls of the model."""
+    """Makes a script's call to a tool in the same way as an agent makes a model's."""
 
     def __init__(self, tool: BaseTool, config: RunnableConfig) -> None:
         self._tool = tool

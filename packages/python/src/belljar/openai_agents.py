@@ -33,13 +33,13 @@ def code_tool(
     name: str = NAME,
     introduction: str | None = None,
 ) -> FunctionTool:
-    """A tool whose argument is a script, which can call `tools`. Its answer is text.
+    """Returns a tool that runs a script, which can call `tools`. The tool answers with text.
 
-    A tool made by `function_tool` answers with a text where it fails, unless it has
-    `failure_error_function=None`: only then does a script get an error that it can catch.
+    By default, a tool made by `function_tool` answers with text when it fails. A script gets an
+    error that it can catch only if the tool has `failure_error_function=None`.
 
-    Raises `ValueError` for tools with approvals or guardrails, which calls of a script would not
-    meet: give these to the agent itself.
+    Raises `ValueError` for tools with approvals or guardrails, which a script's calls would bypass:
+    give these tools to the agent itself.
     """
     declared = [_declare(tool) for tool in tools]
     check_names(declared)
@@ -68,7 +68,7 @@ class _Runner:
         try:
             code = json.loads(arguments)["code"]
         except (ValueError, KeyError, TypeError):
-            return 'The arguments are wrong: they are {"code": "…"}'
+            return 'The arguments are wrong: they must be {"code": "…"}'
         numbers = itertools.count(1)
         calls = [
             (one, _Nested(tool, context, numbers))
@@ -81,7 +81,7 @@ class _Runner:
 
 
 class _Nested:
-    """A call of the script, as the SDK makes calls of the model."""
+    """Makes a script's call to a tool in the same way as the SDK makes a model's."""
 
     def __init__(
         self, tool: FunctionTool, context: ToolContext[Any], numbers: itertools.count[int]
@@ -119,7 +119,10 @@ async def _is_enabled(tool: FunctionTool, context: ToolContext[Any]) -> bool:
 def _declare(tool: FunctionTool) -> Declared:
     for what in ("needs_approval", "tool_input_guardrails", "tool_output_guardrails"):
         if getattr(tool, what, None):
-            raise ValueError(f"the tool {tool.name!r} has {what}, which a script would not meet")
+            raise ValueError(
+                f"the tool {tool.name!r} has {what}, which a script's calls would bypass: "
+                "give the tool to the agent itself"
+            )
     return Declared(
         name=identifier(tool.name),
         tool=tool.name,

@@ -41,11 +41,12 @@ _ARGUMENTS = SchemaValidator(TypeAdapter(_Arguments).core_schema)
 
 @dataclass
 class BelljarCodeMode(AbstractCapability[AgentDepsT]):
-    """The agent's tools become functions of scripts: the model sees `run_code`, and writes code.
+    """Turns the agent's tools into functions for scripts: the model sees `run_code` instead.
 
-    Each call of a script goes through pydantic-ai as a call of the model does: its arguments are
-    validated, and hooks see it. `tools` says which tools go in; the others stay as they are, as do
-    those that pydantic-ai itself needs at the top: deferred and external tools, and fallbacks.
+    Each call from a script goes through pydantic-ai like a call from the model: its arguments are
+    validated, and hooks see it. `tools` selects which tools scripts can call. The others stay as
+    they are, and so do tools that pydantic-ai itself has to handle: deferred and external tools,
+    and fallbacks.
     """
 
     jar: Belljar = field(default_factory=Belljar)
@@ -53,9 +54,9 @@ class BelljarCodeMode(AbstractCapability[AgentDepsT]):
     limits: Limits | None = None
     name: str = NAME
     introduction: str | None = None
-    """What the model is told before the declarations of the tools."""
+    """What the description of `run_code` says before the declarations of the tools."""
     max_retries: int = 3
-    """How often the model may fix a script that failed."""
+    """How many times the model may try again after a script failed."""
 
     def get_wrapper_toolset(
         self, toolset: AbstractToolset[AgentDepsT]
@@ -65,7 +66,7 @@ class BelljarCodeMode(AbstractCapability[AgentDepsT]):
 
 @dataclass
 class BelljarToolset(WrapperToolset[AgentDepsT]):
-    """What the agent has in place of its toolset."""
+    """Replaces the agent's toolset."""
 
     capability: BelljarCodeMode[AgentDepsT]
 
@@ -81,7 +82,7 @@ class BelljarToolset(WrapperToolset[AgentDepsT]):
             return outside
         name = self.capability.name
         if name in outside or name in inside:
-            raise UserError(f"there is a tool {name!r} already: give BelljarCodeMode another name")
+            raise UserError(f"there already is a tool {name!r}: give BelljarCodeMode another name")
         declared = [_declare(tool.tool_def) for tool in inside.values()]
         check_names(declared)
         definition = ToolDefinition(
@@ -138,7 +139,7 @@ class BelljarToolset(WrapperToolset[AgentDepsT]):
 
 @dataclass(kw_only=True)
 class _RunCode(ToolsetTool[AgentDepsT]):
-    """`run_code`, with the tools that stand behind it in this step."""
+    """`run_code`, with the tools that its scripts can call in this step."""
 
     inside: dict[str, ToolsetTool[AgentDepsT]]
     declared: list[Declared]
@@ -146,7 +147,7 @@ class _RunCode(ToolsetTool[AgentDepsT]):
 
 @dataclass
 class _Nested:
-    """A call of the script, as the agent makes calls of the model."""
+    """Makes a script's call to a tool in the same way as the agent makes a model's."""
 
     manager: ToolManager[Any]
     tool: str
@@ -157,7 +158,7 @@ class _Nested:
             return await self.manager.handle_call(part, wrap_validation_errors=False)
         except (ApprovalRequired, CallDeferred) as fault:
             raise ToolError(
-                f"{self.tool} needs an approval or an answer from outside, which a script cannot "
+                f"{self.tool} needs approval or an answer from outside, which a script cannot "
                 "wait for",
                 type(fault).__name__,
             ) from fault
