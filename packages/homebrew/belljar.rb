@@ -1,6 +1,6 @@
-# `scripts/package sums` fills in the version and the digests, and writes the result to dist.
+# `scripts/package sums` fills in the version and the digests, and writes the formula to dist.
 class Belljar < Formula
-  desc "Runs model-written code under glass, over any number of MCP servers"
+  desc "Runs model-written code in a sandbox, over any number of MCP servers"
   homepage "https://github.com/belljar/belljar"
   version "@VERSION@"
   license any_of: ["MIT", "Apache-2.0"]

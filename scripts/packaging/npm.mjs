@@ -1,6 +1,6 @@
-// The packages of npm: `npm.mjs client` makes `belljar` (the client and the command, the same for
-// every platform), and `npm.mjs program` the one with a platform's program, of which npm installs the
-// one that fits. Nothing runs while they are installed.
+// Makes the packages for npm: `npm.mjs client` makes `belljar` (the client and the command, the
+// same for every platform), and `npm.mjs program` makes the package with one platform's program.
+// npm installs the one that fits. Nothing runs while they are installed.
 
 import { execFileSync } from "node:child_process";
 import { chmodSync, copyFileSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -45,7 +45,7 @@ function client() {
     ...common,
     bin: { belljar: "bin/belljar.js" },
     files: [...manifest.files, ...licenses],
-    // Pinned: a client and a program of one release belong together.
+    // Pinned, since a client needs the program of the same release.
     optionalDependencies: Object.fromEntries(platforms.map((each) => [nameOf(each), values.version])),
   };
   delete whole.devDependencies;
@@ -64,13 +64,13 @@ function program() {
   chmodSync(join(folder, file), 0o755);
   const manifest = {
     name: nameOf(platform),
-    description: `belljar's program for ${platform.npm}: install the package belljar`,
+    description: `belljar's program for ${platform.npm}. Install the package belljar, which depends on this one.`,
     ...common,
     os: [platform.os],
     cpu: [platform.cpu],
     ...(platform.libc && { libc: [platform.libc] }),
     files: [file, ...licenses],
-    // Yarn's Plug'n'Play keeps packages in archives, out of which nothing can be started.
+    // Yarn's Plug'n'Play keeps packages in archives, and programs cannot be started from there.
     preferUnplugged: true,
   };
   writeFileSync(join(folder, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);

@@ -1,7 +1,7 @@
-"""The SBOM of a platform's program, as CycloneDX 1.6: every crate that is linked into it, and every
-crate that the interpreter inside of it is made of, with the patches that were applied.
+"""Writes the SBOM of a platform's program as CycloneDX 1.6: every crate that is linked into it, and
+every crate of the interpreter inside it, with the patches that were applied.
 
-The lock files say what there is; of the host's, `cargo tree` says what this target links.
+The crates are those of the lock files. Of the host's, `cargo tree` tells which this target links.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ def main() -> None:
     host = linked(given.target)
     guest = locked(REPOSITORY / "guest/Cargo.lock")
     if len(host) < 100 or len(guest) < 50:
-        sys.exit(f"error: {len(host)} crates of the host and {len(guest)} of the guest are too few: look at `cargo tree`")
+        sys.exit(f"error: found only {len(host)} crates of the host and {len(guest)} of the guest, expected at least 100 and 50: check `cargo tree`")
     components = [component(entry, "host") for entry in host] + [component(entry, "guest") for entry in guest]
     root = {"type": "application", "bom-ref": "belljar", "name": "belljar", "version": given.version, "purl": f"pkg:cargo/belljar@{given.version}"}
-    # Each file of a release has a number of its own, which is the same when it is made again.
+    # Each file of a release has its own number, which stays the same when the file is made again.
     serial = uuid.uuid5(uuid.NAMESPACE_URL, f"pkg:cargo/belljar@{given.version}?target={given.target}&epoch={given.epoch}")
     document = {
         "bomFormat": "CycloneDX",
@@ -53,7 +53,7 @@ def main() -> None:
 
 
 def linked(target: str) -> list[dict]:
-    """The packages of the host's lock file that the program for `target` is made of."""
+    """The packages of the host's lock file that are linked into the program for `target`."""
     command = ["cargo", "tree", "--locked", "--package", "belljar", "--edges", "normal", "--target", target, "--prefix", "none"]
     tree = subprocess.run([*command, "--format", "{p}"], cwd=REPOSITORY, check=True, capture_output=True, text=True).stdout
     named = {tuple(line.split()[:2]) for line in tree.splitlines() if line}

@@ -1,7 +1,7 @@
-"""The source distribution of PyPI: the Python client, from which pip builds a package without the
-program where there is no wheel.
+"""Makes the source distribution for PyPI: the Python client. Where there is no wheel, pip builds a
+package without the program from it.
 
-The same files give the same archive.
+The same files always give the same archive.
 """
 
 from __future__ import annotations

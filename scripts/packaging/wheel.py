@@ -1,8 +1,8 @@
-"""The wheel of PyPI: the Python client and the program of one platform.
+"""Makes the wheel for PyPI: the Python client and the program of one platform.
 
-The program is built already, so that all packages of a platform have the same one: a wheel with a
-script in it, which no build backend of Python makes of a file. What pyproject.toml names is for
-working on the client.
+The program has been built already, so that all packages of a platform contain the same one. No
+Python build backend makes a wheel whose script is an existing program, so this does. The backend in
+pyproject.toml is for working on the client.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def main() -> None:
     record = "".join(f"{path},sha256={digest(data)},{len(data)}\n" for path, data, _ in files)
     files.append((f"{name}.dist-info/RECORD", f"{record}{name}.dist-info/RECORD,,\n".encode(), 0o644))
 
-    # A zip file begins in 1980.
+    # Times in a zip file begin in 1980.
     stamp = time.gmtime(max(int(given.epoch), 315_532_800))[:6]
     level = 1 if given.quick else 9
     with zipfile.ZipFile(Path(given.to) / f"{name}-py3-none-{given.tag}.whl", "w", zipfile.ZIP_DEFLATED, compresslevel=level) as archive:
@@ -58,10 +58,10 @@ def main() -> None:
 
 
 def project_of(version: str) -> dict:
-    """What pyproject.toml says, if it is of this version."""
+    """The project of pyproject.toml, whose version must be this one."""
     project = tomllib.loads((PACKAGE / "pyproject.toml").read_text())["project"]
     if project["version"] != version:
-        sys.exit(f"error: packages/python/pyproject.toml has version {project['version']}, and Cargo.toml {version}")
+        sys.exit(f"error: packages/python/pyproject.toml has version {project['version']}, but Cargo.toml has {version}")
     return project
 
 
@@ -73,7 +73,7 @@ def client_sources() -> list[tuple[str, bytes]]:
 
 
 def metadata(project: dict) -> str:
-    """Core metadata 2.4, as far as pyproject.toml says anything."""
+    """Core metadata 2.4, with what is in pyproject.toml."""
     lines = ["Metadata-Version: 2.4", f"Name: {project['name']}", f"Version: {project['version']}"]
     lines += [f"Summary: {project['description']}", f"License-Expression: {project['license'].replace(' or ', ' OR ')}"]
     lines += ["License-File: LICENSE-APACHE", "License-File: LICENSE-MIT"]
