@@ -6,8 +6,8 @@
 //! that any number of them leaves a share for the others, and for the rest of the process.
 //!
 //! Behind the live runs there is a bounded queue. Clients take turns in it: a busy client delays
-//! only its own runs. When it is full, a run of the client with the most runs in it makes room for
-//! one of a client with fewer.
+//! only its own runs. When it is full, the last run of the client with the most runs in it is
+//! rejected to make room for a client with fewer.
 
 use std::{
     collections::VecDeque,
@@ -24,7 +24,7 @@ use crate::SandboxOptions;
 
 /// The shortest and the longest time after which a client is told to try again.
 const RETRY: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(60));
-/// The weight of the last run in the estimate of how long runs take: one part of so many.
+/// The weight of the last run in the estimate of how long runs take: one part in this many.
 const WEIGHT: u32 = 8;
 
 /// The entrance of a sandbox.
@@ -34,7 +34,7 @@ pub(crate) struct Admission {
     max_queued: usize,
     queue_timeout: Duration,
     state: Mutex<AdmissionState>,
-    /// Told when somebody has to queue.
+    /// Notified when a run has to queue.
     queueing: Notify,
 }
 
@@ -60,16 +60,16 @@ struct Waiting {
     admitted: oneshot::Sender<Slot>,
 }
 
-/// How much of a sandbox its live runs have.
+/// How much of a sandbox's capacity its live runs take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Load {
     /// How many runs may be live.
     pub slots: u32,
-    /// How many are.
+    /// How many runs are live.
     pub taken_slots: u32,
     /// How much memory live runs may take together.
     pub memory: ByteSize,
-    /// How much the live ones may take.
+    /// How much of it is reserved for the runs that are live.
     pub taken_memory: ByteSize,
 }
 
@@ -102,7 +102,7 @@ impl Admission {
         })
     }
 
-    /// A slot for a run of `client` that may take so much memory, at once or after waiting.
+    /// A slot for a run of `client` that may take this much memory, at once or after waiting.
     ///
     /// # Cancellation
     /// Dropping the future gives up the place in the queue.
@@ -154,7 +154,7 @@ impl Admission {
         }
     }
 
-    /// Waits until somebody queues.
+    /// Waits until a run queues.
     pub(crate) async fn is_wanted(&self) {
         loop {
             let mut queueing = pin!(self.queueing.notified());
@@ -273,7 +273,7 @@ impl AdmissionState {
         if greediest.waiting.len() <= own + 1 {
             return false;
         }
-        // Dropping its sender tells it.
+        // The waiting run notices that its sender was dropped.
         greediest.waiting.pop_back();
         self.queued -= 1;
         true

@@ -36,11 +36,11 @@ impl AnswerRoom {
         self.0.parking.park()
     }
 
-    /// Waits until an answer of so many bytes may be read into memory. Returns at once if nobody
+    /// Waits until an answer of this many bytes may be read into memory. Returns at once if nobody
     /// waits for the answer any more.
     ///
     /// # Cancellation
-    /// Nothing is counted.
+    /// If the future is dropped, nothing is counted.
     pub async fn admit(&self, bytes: usize) {
         let is_wanted = || {
             let state = self.0.state.lock();
@@ -54,7 +54,7 @@ impl AnswerRoom {
         }
     }
 
-    /// What was admitted.
+    /// Takes the room that was admitted, if any.
     pub(crate) fn take(&self) -> Option<Held> {
         self.0.state.lock().held.take()
     }

@@ -2,8 +2,8 @@
 //!
 //! The result of a call, and its record, are decided here in the same way as in a sandbox, so that
 //! an outcome is the same in both. Answers wait here until the other process takes them, within the
-//! same budget as in a sandbox (`max_held`): in memory, then in the file; beyond both the child is
-//! not read from.
+//! same budget as in a sandbox (`max_held`): in memory, then in the file; when both are full,
+//! belljar stops reading from the child.
 
 use std::{panic::AssertUnwindSafe, sync::Arc, time::Instant};
 
@@ -25,7 +25,7 @@ const RECORD_BYTES: u64 = 100;
 /// the count.
 ///
 /// An answer is held back only while other answers of the run are here. Each of these can be taken,
-/// and then the held one follows, so it never waits for ever.
+/// and then the held one follows, so it never waits forever.
 #[derive(Clone)]
 pub struct Keeper {
     holdings: Holdings,
@@ -44,7 +44,7 @@ pub struct CallEnd {
 pub enum Answer {
     /// In memory.
     Here(AnswerInMemory),
-    /// In the file.
+    /// In the run's overflow file.
     There(AnswerInFile),
 }
 
@@ -54,7 +54,7 @@ pub struct AnswerInMemory {
     held: Option<Held>,
 }
 
-/// An answer that waits in the file.
+/// An answer that waits in the run's overflow file.
 pub struct AnswerInFile {
     written: Written,
     bytes: usize,
@@ -66,8 +66,8 @@ pub struct Counted {
 }
 
 impl Keeper {
-    /// Nothing is held yet. Answers that find no room in memory are written to a file in `folder`,
-    /// if given.
+    /// A keeper that holds nothing yet. Answers that find no room in memory are written to a file
+    /// in `folder`, if given.
     pub fn new(max_held: ByteSize, folder: Option<Arc<Dir>>) -> Self {
         let overflow = Overflow::new(folder);
         Self { holdings: Holdings::new(max_held.as_u64(), overflow.exists()), overflow }
@@ -78,7 +78,7 @@ impl Keeper {
         self.holdings.hold_arguments(bytes);
     }
 
-    /// The call with these arguments has been answered.
+    /// Stops counting the arguments of a call that has been answered.
     pub fn release_arguments(&self, bytes: u64) {
         self.holdings.end_call(bytes);
     }
@@ -96,7 +96,7 @@ impl Keeper {
 }
 
 /// Makes a call for a run with these limits. The future ends when the answer is kept. `parked` is
-/// told when the call begins to wait for a person, and when it stops.
+/// called with `true` when the call begins to wait for a person, and with `false` when it stops.
 ///
 /// # Cancellation
 /// Dropping the future ends the call, and releases its count.
@@ -134,9 +134,9 @@ pub fn call(
         };
         let result = result.and_then(|result| calls::bounded(result, max_result));
         let record = calls::record(&tool, answers, &result, begun);
-        // A refused call was never made. Until the refusal is delivered it counts as one that may
-        // have taken effect, so it waits for no room: its text is short, and is not counted in a
-        // sandbox either.
+        // A refused call was never made. Until the refusal is delivered, the call counts as one
+        // that may have taken effect, so the refusal does not wait for room. Its text is short, and
+        // a sandbox does not count it either.
         if record.is_none() {
             return CallEnd { answer: Answer::Here(AnswerInMemory { result, held: None }), record };
         }
@@ -215,7 +215,7 @@ impl AnswerInFile {
     /// Reads the answer back.
     ///
     /// # Cancellation
-    /// Dropping the future leaves the reading to its thread.
+    /// If the future is dropped, the thread finishes reading, and the answer is lost.
     pub async fn read(self) -> Result<JsonText, CallError> {
         self.written.read().await.map_err(|error| {
             CallError::new(format!(
@@ -226,17 +226,17 @@ impl AnswerInFile {
     }
 }
 
-/// The limits for the outcome of a replay, to be checked before a recording is passed to another
+/// The limits for the outcome of a replay. Call this before passing the recording to another
 /// process.
 ///
 /// # Errors
-/// [`ReplayError`], if it is not to be replayed within `ceiling`.
+/// [`ReplayError`], if the recording cannot be replayed within `ceiling`.
 pub fn replay_limits(recording: &Recording, ceiling: &Limits) -> Result<Limits, ReplayError> {
     divergence::limits(recording, ceiling)
 }
 
-/// The outcome of a replay in another process, compared with the recording here, since no process
-/// is trusted about that.
+/// The outcome of a replay in another process, if it is the recorded one. The comparison is made
+/// here, since that process is not trusted with it.
 ///
 /// # Errors
 /// [`ReplayError::Run`], if the outcome differs.

@@ -22,7 +22,8 @@ pub(crate) fn bounded(result: JsonText, max_result: u64) -> Result<JsonText, Cal
         .with_hint("ask the tool for less: a page, a range or fewer fields"))
 }
 
-/// The record of a call; `None` for one that was never made. `answers` is what the tool answers.
+/// The record of a call; `None` for one that was never made. `answers` is the style of the tool's
+/// answers.
 pub(crate) fn record(
     tool: &GrantedTool,
     answers: AnswerStyle,
@@ -52,7 +53,7 @@ pub(crate) fn record(
     })
 }
 
-/// The first text of a result that says `isError`.
+/// The first text of a result with `isError`.
 fn reported_error(result: &JsonText) -> Option<String> {
     if !says_error(result) {
         return None;

@@ -1,6 +1,6 @@
-//! What a sandbox has in common with belljar's engine for components of others: the clocks of a
-//! run, the ticks at which it is interrupted, the words for the limits that end it, and what is
-//! recorded of it and replayed.
+//! What a sandbox shares with belljar's engine for components that others built: the clocks of a
+//! run, the ticks at which it is interrupted, the errors for the limits that end it, and the code
+//! that records and replays it.
 
 pub use belljar_image::WASMTIME;
 

@@ -5,9 +5,9 @@ use belljar_recording::{Cause, End};
 
 use crate::{Divergence, ReplayError, divergence::other_part, failure, replay::Replay};
 
-/// The outcome of a replay, if it equals the recorded one: as the script ended, without remarks.
-/// `overdue` is the time limit that the replay itself met, and `of_limit` the error of a run that
-/// was ended by one.
+/// The outcome of a replay, if it equals the recorded one. It is as the script ended, without
+/// remarks. `overdue` is the time limit that the replay itself met. `of_limit` makes the error of a
+/// run that was ended by a time limit.
 ///
 /// # Errors
 /// [`ReplayError`]: the first difference, or a time limit that the replay met.

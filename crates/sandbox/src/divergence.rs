@@ -1,5 +1,5 @@
-//! Why a replay has no outcome, and the checks against the recording: of its limits before, of its
-//! outcome afterwards.
+//! Why a replay has no outcome, and the checks against the recording: of its limits before the
+//! replay, of its outcome afterwards.
 //!
 //! It does not need wasmtime, and is shared with the gateway's side of an engine in another
 //! process.
@@ -17,16 +17,16 @@ const MAX_PROPERTIES: u64 = 100_000;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReplayError {
-    /// It did not begin, or belljar failed.
+    /// The replay did not begin, or belljar failed.
     #[error("{0}")]
     Run(RunError),
     /// The run was recorded with a limit that is above the allowed one.
     #[error("the run was recorded with another limit: {0}; raise limits.{name}", name = .0.name)]
     Limits(#[from] LimitError),
-    /// It takes longer here than is allowed.
+    /// The replay takes longer than is allowed here.
     #[error("the replay met the limit '{name}' of {max} {unit}: raise limits.{name}", name = .0.name, max = .0.max, unit = .0.name.unit())]
     Time(LimitHit),
-    /// It differs from its recording.
+    /// The replay differs from its recording.
     #[error("the replay is not what was recorded: {0}")]
     Diverged(Divergence),
 }
@@ -92,12 +92,13 @@ pub(crate) fn other_part(outcome: &Outcome, recorded: &Digests) -> Option<&'stat
     parts.into_iter().find_map(|(part, is_equal)| (!is_equal).then_some(part))
 }
 
-/// Whether a recording contains no more than its own limits allow, so that the caller's limits
+/// Checks that a recording contains no more than its own limits allow, so that the caller's limits
 /// bound it too.
 fn within_its_limits(recording: &Recording) -> Result<(), ReplayError> {
     let limits = &recording.start().limits;
     let (mut calls, mut largest, mut properties) = (0_u64, 0, 0_u64);
-    // That of a component has the lists of its servers, which no limit of a run counts.
+    // The source of a component's run contains the lists of its servers, to which no limit of a run
+    // applies.
     let source = if recording.start().surroundings.component { "" } else { &*recording.start().source };
     for entry in recording.entries() {
         match entry {

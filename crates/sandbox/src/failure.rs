@@ -1,4 +1,4 @@
-//! Converts what stopped a run to the error that its author reads.
+//! Converts what stopped a run to the error that the script's author reads.
 
 use belljar_model::{CallRecord, ErrorKind, LimitHit, LimitName, Limits, MissingTool, RunError, Thrown};
 use wasmtime::Trap;
@@ -24,11 +24,11 @@ pub(crate) struct Doing {
 }
 
 impl Doing {
-    /// Tools that are named; more are counted.
+    /// How many tools are named. Further ones are only counted.
     const NAMED: usize = 3;
 
-    /// What a run with these calls was doing, after so many calls. It is the same when the run is
-    /// repeated.
+    /// What a run with these calls was doing once it had begun `begun` calls. It is the same when
+    /// the run is repeated.
     pub(crate) fn of(calls: &[CallRecord], begun: u64) -> Self {
         let open = calls.iter().filter(|call| call.error.as_deref() == Some(UNANSWERED));
         let mut awaited: Vec<String> = open.map(|call| format!("{}.{}", call.server, call.tool)).collect();
@@ -151,7 +151,7 @@ pub(crate) fn prelude_too_long(used: u64, max: u64) -> RunError {
         .with_hint("raise max_source, or define less in it")
 }
 
-/// The error for names that a host cannot give.
+/// The error for a name that a host cannot use.
 pub(crate) fn of_names(error: &NameError) -> RunError {
     RunError::new(ErrorKind::Usage, format!("what this run adds for its script cannot be defined: {error}"))
 }
@@ -161,7 +161,7 @@ pub fn cancelled() -> RunError {
     RunError::new(ErrorKind::Cancelled, "the run was cancelled")
 }
 
-/// The error for a run that waits for people, and stops waiting here.
+/// The error for a run that waits for people and is put aside.
 pub(crate) fn put_aside() -> RunError {
     RunError::new(ErrorKind::Approval, "the run waits for the decision of a person")
 }
@@ -217,7 +217,7 @@ pub(crate) fn last_seen(mut error: RunError, place: Option<Place>, source: &str)
     error
 }
 
-/// Adds where the script with a name was last seen in which a run was ended from outside.
+/// Adds the last seen place in a named script to an error that ended the run from outside.
 pub(crate) fn in_named(mut error: RunError, frame: Option<String>) -> RunError {
     if let Some(frame) = frame.filter(|_| error.kind.is_from_outside()) {
         error.message.push_str(&format!(" ({frame})"));
@@ -234,7 +234,7 @@ pub(crate) fn seen_where(mut error: RunError, other: &RunError) -> RunError {
     error
 }
 
-/// The limit that refused a call, next to the resulting error, if the script did not catch it.
+/// Adds the limit that refused a call to the resulting error, if the script did not catch that.
 pub(crate) fn with_refusal(error: RunError, refusal: Option<(String, LimitHit)>) -> RunError {
     match refusal {
         Some((message, hit)) if error.kind == ErrorKind::Tool && error.message.contains(&message) => {
@@ -244,9 +244,9 @@ pub(crate) fn with_refusal(error: RunError, refusal: Option<(String, LimitHit)>)
     }
 }
 
-/// What is known of a stopped instance.
+/// What is known about a stopped instance.
 pub(crate) struct Stopped {
-    /// The limit that the host met.
+    /// The limit that the host found exceeded.
     pub(crate) hit: Option<LimitHit>,
     /// The memory that the instance requested and did not get.
     pub(crate) denied: Option<u64>,
@@ -258,7 +258,7 @@ pub(crate) struct Stopped {
     pub(crate) is_replay: bool,
 }
 
-/// Whether the instance was stopped, by a limit or by a fault of its own.
+/// The error for an instance that was stopped, by a limit or by its own fault.
 pub(crate) fn trapped(error: &wasmtime::Error, stopped: Stopped, limits: &Limits, doing: &Doing) -> RunError {
     let Stopped { hit, denied, peak, stderr: said, is_replay } = stopped;
     if let Some(hit) = hit {
@@ -283,8 +283,8 @@ pub(crate) fn trapped(error: &wasmtime::Error, stopped: Stopped, limits: &Limits
         _ => {
             let error = format!("{error:#}");
             if is_replay {
-                // A replay that differs from its recording ends like this, and reports where by
-                // itself.
+                // A replay that differs from its recording also ends like this, and reports the
+                // difference itself.
                 tracing::debug!(error, stderr = said, "the replay was stopped, or the interpreter failed");
             } else {
                 tracing::error!(error, stderr = said, "the interpreter failed");
@@ -299,10 +299,10 @@ pub(crate) fn trapped(error: &wasmtime::Error, stopped: Stopped, limits: &Limits
     }
 }
 
-/// The smallest block for which the guest's allocator did not even ask the host, since no memory
-/// could hold it. A guest that claims this falsely only gets this error instead of another.
+/// The size of a block for which the guest's allocator did not even ask the host, since no memory
+/// could hold it. A guest that lies about this only gets this error instead of another.
 fn refused_allocation(said: &str) -> Option<u64> {
-    /// Rust has no larger block on a 32-bit machine.
+    /// Rust allocates no block of this size or more on a 32-bit machine.
     const LARGEST: u64 = 1 << 31;
     if said.contains("capacity overflow") {
         return Some(LARGEST);

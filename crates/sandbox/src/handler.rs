@@ -14,9 +14,9 @@ type ValuesHandler = dyn Fn(Vec<ScriptValue>) -> BoxFuture<'static, Result<Scrip
 /// A closure behind a tool.
 #[derive(Clone)]
 pub(crate) enum Handler {
-    /// It takes named arguments, and gives JSON.
+    /// Takes named arguments, and returns JSON.
     Json(Arc<JsonHandler>),
-    /// It takes values of the script, and gives one.
+    /// Takes values of the script, and returns one.
     Values(Arc<ValuesHandler>),
 }
 

@@ -1,11 +1,11 @@
 //! What the host holds for one run, counted in bytes against `max_held`.
 //!
-//! There are two kinds of bytes. *Arguments* of calls count from the call to the moment when the
-//! script gets the answer, and *notes* (logs and records of calls) from then on: both follow the
-//! script's own order, so a call that finds no room fails in every repetition of the run. *Answers*
-//! come in any order. They never make a call fail: one that finds no room in memory goes to a file
-//! (see `overflow`), and one that finds none there either is not read from its child until there is
-//! room, which no script can observe.
+//! There are two kinds of bytes. *Arguments* of calls count until the script gets the answer, and
+//! *notes* (logs and records of calls) until the run ends: both follow the script's own order, so a
+//! call that finds no room fails in every repetition of the run. *Answers* come in any order. They
+//! never make a call fail: one that finds no room in memory goes to a file (see `overflow`), and
+//! one that finds none there either is not read from its child until there is room, which no script
+//! can observe.
 
 use std::{
     pin::pin,
@@ -19,13 +19,14 @@ use belljar_model::{LimitHit, LimitName};
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 
-/// Answers that are in memory on their way to the file. At least one, whatever its size.
+/// Bytes of answers that may be in memory on their way to the file. One answer is always allowed,
+/// whatever its size.
 const PASSING_BYTES: u64 = 8 << 20;
 /// How many times `max_held` the file may hold: by default 2 GiB, four hundred of the largest
 /// answers.
 const FILE_FACTOR: u64 = 32;
-/// What the files of all runs of this process may hold: by default those of four runs that are
-/// full. They bridge the moments when scripts compute while children answer; more would fill the
+/// How much the files of all runs of this process may hold: by default, the full files of four
+/// runs. They bridge the moments when scripts compute while children answer; more would fill the
 /// disk of a small machine.
 const ALL_FILES_BYTES: u64 = 8 << 30;
 
@@ -132,11 +133,11 @@ impl Holdings {
         counts.note_peak();
     }
 
-    /// Waits until an answer of so many bytes may be in memory; `None` if `is_wanted` says that
+    /// Waits until an answer of this many bytes may be in memory; `None` if `is_wanted` says that
     /// nobody waits for it any more.
     ///
     /// # Cancellation
-    /// Nothing is counted.
+    /// If the future is dropped, nothing is counted.
     pub(crate) async fn admit(&self, bytes: u64, is_wanted: impl Fn() -> bool) -> Option<Held> {
         if !is_wanted() {
             return None;
@@ -227,14 +228,14 @@ impl AllFiles {
         Self { max, used: AtomicU64::new(0), freed: Notify::const_new() }
     }
 
-    /// Takes so many bytes of the disk, if there is room.
+    /// Takes this many bytes of the disk, if there is room.
     fn take(&self, bytes: u64) -> bool {
         let taken = |used: u64| used.checked_add(bytes).filter(|used| *used <= self.max);
         self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, taken).is_ok()
     }
 
+    /// Returns this many bytes.
     fn give_back(&self, bytes: u64) {
-        // Returns so many bytes.
         self.used.fetch_sub(bytes, Ordering::Relaxed);
         self.freed.notify_waiters();
     }
@@ -264,7 +265,8 @@ impl Held {
         self.place
     }
 
-    /// The answer is in the file, and no longer in memory. `None` if it was to stay in memory.
+    /// Call this when the answer is in the file, and no longer in memory. `None` if it was to stay
+    /// in memory.
     pub(crate) fn into_filed(mut self) -> Option<Filed> {
         if self.place == Place::Memory {
             return None;
@@ -396,7 +398,7 @@ mod tests {
         let (_, _third) = place(&other, 1_000).expect("there is room for one more");
         let mut waiting = pin!(other.admit(1_000, || true));
         assert!(waiting.as_mut().now_or_never().is_none(), "all files together are full, though its own is not");
-        // Reading back does not shrink the file, and its own run overwrites the space.
+        // Reading back does not shrink the file, but its own run may overwrite the space.
         filed.clear();
         assert!(waiting.as_mut().now_or_never().is_none());
         let (where_to, again) = place(&one, 2_000).expect("its file is as large already");

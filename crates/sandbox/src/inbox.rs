@@ -56,7 +56,7 @@ pub(crate) enum Kept {
     There(Written),
 }
 
-/// Where answers arrive, and timers end. Their number is bounded by that of calls and timers under
+/// Where answers arrive and timers end. Their number is bounded by that of calls and timers under
 /// way, which is checked where they begin; the memory for answers is bounded where they are
 /// admitted.
 #[derive(Clone)]
@@ -177,7 +177,7 @@ impl Inbox {
     }
 
     /// Whether the next result in the given order belongs to a call or timer of this run. `is_open`
-    /// knows the calls.
+    /// tells whether a call is open.
     pub(crate) fn can_come(&self, is_open: impl FnOnce(u64) -> bool) -> bool {
         let waiting = self.0.waiting.lock();
         waiting.order.front().is_none_or(|wanted| waiting.timers.by_number.contains_key(wanted) || is_open(*wanted))

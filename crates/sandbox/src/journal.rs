@@ -55,8 +55,8 @@ impl Journal {
         Self { notes: Arc::default(), holdings }
     }
 
-    /// Keeps a log entry, as far as there is room: the rest is cut, which is said once. Returns
-    /// whether any of it was kept.
+    /// Keeps as much of a log entry as there is room for. The rest is cut, and the log says so
+    /// once. Returns whether any of it was kept.
     pub(crate) fn log(&self, level: LogLevel, mut text: String, max_bytes: u64, max_lines: u64) -> bool {
         let mut notes = self.notes.lock();
         if notes.logs_are_cut {
@@ -135,7 +135,7 @@ impl Journal {
         self.notes.lock().open.values().find_map(|call| call.place)
     }
 
-    /// The unanswered calls, each with the record of one whose answer never came.
+    /// The unanswered calls, each with the record of a call whose answer never came.
     pub(crate) fn unanswered(&self) -> Vec<(u64, CallRecord)> {
         let notes = self.notes.lock();
         notes.open.iter().map(|(number, call)| (*number, unanswered(&call.tool, call.begun))).collect()
@@ -165,7 +165,7 @@ impl Journal {
         Some(call.tool)
     }
 
-    /// Notes that the guest gets what it waits for.
+    /// Notes that the guest gets the result of the call or timer with this number.
     pub(crate) fn handed_over(&self, number: u64) {
         self.notes.lock().order.push(number);
     }
@@ -181,7 +181,7 @@ impl Journal {
     }
 }
 
-/// Where a text must be cut to fit into so many bytes and lines; `None` if there is no line left.
+/// Where a text must be cut to fit into this many bytes and lines; `None` if there is no line left.
 fn end_of(text: &str, bytes: usize, lines: usize) -> Option<usize> {
     let last_line = lines.checked_sub(1)?;
     let of_lines = text.match_indices('\n').nth(last_line).map_or(text.len(), |(at, _)| at);

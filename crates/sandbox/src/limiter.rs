@@ -2,7 +2,8 @@
 
 use wasmtime::ResourceLimiter;
 
-/// Elements of a table; the guest's has a fixed size, and a hostile component gets no more.
+/// The most elements of a table. The guest's table has a fixed size, and a hostile component gets
+/// no more than this.
 const TABLE_ELEMENTS: usize = 20_000;
 
 /// Bounds the linear memory of one run.

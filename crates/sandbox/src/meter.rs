@@ -1,4 +1,4 @@
-//! The two clocks of a run: time inside the guest, and time waiting.
+//! The clocks of a run: wall time, time inside the guest, and time waiting.
 
 use std::time::{Duration, Instant};
 
@@ -6,10 +6,11 @@ use belljar_model::{LimitHit, LimitName, Limits};
 use belljar_recording::Spent;
 use parking_lot::Mutex;
 
-/// How often to check a resting run whose time is used up: that much may pass once it continues.
+/// How often to check a resting run whose time is nearly used up. It may overrun by this much once
+/// it continues.
 const RESTING_LOOK: Duration = Duration::from_millis(50);
 
-/// Measures a run, and tells when its time is used up.
+/// Measures a run, and reports when its time is used up.
 pub struct Meter {
     timeout: Duration,
     compute: Duration,
@@ -40,7 +41,7 @@ pub enum Phase {
     Waiting,
     /// The guest waits only for a person. No clock counts that.
     Resting,
-    /// The guest could continue, and waits for its turn. No clock of the script counts that.
+    /// The guest could continue, and waits for its turn. Only the wall clock counts that.
     Queued,
 }
 
@@ -143,7 +144,7 @@ impl Meter {
         if waited >= self.wait {
             return Ok(hit(LimitName::Wait, self.wait, waited));
         }
-        // No wait is longer than the time that passes.
+        // A run cannot wait for longer than wall time passes.
         let left = (self.timeout - wall).min(self.wait - waited);
         // No time passes for a resting run, however often this checks.
         Err(if self.clocks.lock().phase == Phase::Resting { left.max(RESTING_LOOK) } else { left })

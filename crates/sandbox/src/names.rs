@@ -9,10 +9,10 @@ pub const MAX_NAMES: usize = 10_000;
 /// The most bytes of a name.
 pub const MAX_NAME_BYTES: usize = 128;
 
-/// Globals of belljar itself, which a run can be without.
+/// belljar's own globals, which a run can do without.
 const BUILTINS: &[&str] = &["tools"];
-/// Globals of the sandbox that no server's name was ever kept from, and names that a script's own
-/// code would not find.
+/// Further globals of the sandbox, whose names an MCP server may have but a host's namespace may
+/// not, and names that a script's own code would not find.
 const OTHERS: &[&str] =
     &["AbortController", "AbortSignal", "CustomEvent", "DOMException", "Event", "EventTarget", "TypedArray"];
 /// Characters of a name that an error shows.
@@ -34,15 +34,15 @@ pub enum NameError {
         /// The name.
         name: String,
     },
-    /// It means something in every script.
+    /// It is a global of every script.
     #[error("'{name}' is a global of every script: use another name{}", or_without(.is_builtin))]
     Global {
         /// The name.
         name: String,
-        /// Whether it is belljar's own, and free in a run without these.
+        /// Whether it is one of belljar's own globals, and thus free in a run without them.
         is_builtin: bool,
     },
-    /// Two things have it.
+    /// It is used twice.
     #[error("the name '{name}' is given twice")]
     Duplicate {
         /// The name.
@@ -95,7 +95,7 @@ pub fn check_globals<'n>(names: impl IntoIterator<Item = &'n str>, builtins: boo
     })
 }
 
-/// The same where other globals are there already, which may have any name.
+/// The same, where there are other globals already. Those may have any name.
 ///
 /// # Errors
 /// As [`check_globals`].

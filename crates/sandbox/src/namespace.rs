@@ -1,4 +1,4 @@
-//! What a script finds of a server: its global variables, and how its tools are called.
+//! What a script sees of a server: its global variables, and how its tools are called.
 
 use belljar_recording::{CallForm, GlobalFunction, Server};
 
@@ -11,7 +11,7 @@ pub struct Namespace {
     pub globals: Vec<String>,
     /// How a script passes arguments to its tools.
     pub style: CallStyle,
-    /// What its tools answer.
+    /// What its tools answer with.
     pub answers: AnswerStyle,
 }
 
@@ -29,7 +29,7 @@ pub enum CallStyle {
 /// What an answer is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum AnswerStyle {
-    /// An MCP `CallToolResult`, of which the script gets what is most useful.
+    /// An MCP `CallToolResult`, from which the script gets the most useful part.
     #[default]
     ToolResult,
     /// The value itself, in extended JSON: the script gets exactly this. A failed call throws an
@@ -51,7 +51,7 @@ pub struct Function {
 }
 
 impl Namespace {
-    /// A server whose tools are called as MCP has it.
+    /// A server whose tools are called as in MCP.
     pub fn new(server: impl Into<String>, globals: Vec<String>) -> Self {
         let (style, answers) = (CallStyle::Object, AnswerStyle::ToolResult);
         Self { server: server.into(), globals, style, answers }

@@ -4,24 +4,25 @@ use std::{num::NonZero, thread, time::Duration};
 
 use belljar_model::ByteSize;
 
-/// How many runs there may be, and what they share.
+/// How many runs there may be, and how much they share. Each field's text gives its default.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SandboxOptions {
-    /// Runs that may be live at once, waiting for tools or computing. 64: each reserves some 4 GiB
-    /// of address space, and uses the memory that it touches. Further runs queue.
+    /// How many runs may be live at once, whether they compute or wait for tools. The default is
+    /// 64: each reserves some 4 GiB of address space, and uses the memory that it touches. Further
+    /// runs queue.
     pub max_live: u32,
-    /// What all live runs together may take: their memory limits, and what the host may hold for
-    /// them (`max_held`). 20 GiB: as many runs with the default limits as there are slots. A run
-    /// whose own limits are larger runs alone.
+    /// How much all live runs together may take: their memory limits, and what the host may hold
+    /// for them (`max_held`). The default is 20 GiB: enough for a run with the default limits in
+    /// each of the 64 slots. A run whose own limits are larger runs alone.
     pub live_memory: ByteSize,
-    /// Runs that may compute at once; further ones take turns of a tick with them, and those that
-    /// wait for tools take none. As many as there are cores.
+    /// How many runs may compute at once. Further ones take turns of a tick with them; runs that
+    /// wait for tools take none. The default is the number of cores.
     pub max_computing: u32,
-    /// Runs that may queue. 256: a place costs some hundred bytes and the source. One more is told
-    /// that belljar is busy.
+    /// How many runs may queue. The default is 256: a place costs some hundred bytes and the
+    /// source. Further runs end with the error that belljar is busy.
     pub max_queued: u32,
-    /// How long a run may queue before it is told that belljar is busy. Thirty seconds: a client
-    /// waits for two minutes, and the run itself still has to follow.
+    /// How long a run may queue before it ends with the error that belljar is busy. The default is
+    /// thirty seconds: a client waits for two minutes, and the run itself still has to follow.
     pub queue_timeout: Duration,
 }
 

@@ -1,8 +1,8 @@
 //! The file for waiting answers that find no room in memory.
 //!
-//! Each run that needs one has its own. It has no name, so nothing of it is left when the run has
-//! ended, however it ended. It holds answers of children, so nobody else can read it, and the owner
-//! of the sandbox chooses its folder.
+//! Each run that needs one has its own. The file has no name, so nothing of it is left when the run
+//! has ended, however it ended. It holds answers of children, so nobody else can read it, and the
+//! owner of the sandbox chooses its folder.
 
 use std::{
     io::{self, Read as _, Seek as _, SeekFrom, Write as _},
@@ -56,7 +56,7 @@ impl Overflow {
     /// Writes an answer to the file. Until it is written it counts as one in memory.
     ///
     /// # Cancellation
-    /// Dropping the future leaves the writing to its thread, and the answer is forgotten.
+    /// If the future is dropped, the thread finishes writing, and the answer is forgotten.
     pub(crate) async fn write(&self, text: JsonText, held: Held) -> io::Result<Written> {
         let overflow = self.clone();
         on_a_thread(move || {
@@ -109,7 +109,7 @@ impl Written {
     /// Reads the answer back.
     ///
     /// # Cancellation
-    /// Dropping the future leaves the reading to its thread.
+    /// If the future is dropped, the thread finishes reading, and the answer is lost.
     pub(crate) async fn read(self) -> io::Result<JsonText> {
         on_a_thread(move || {
             let text = self.overflow.read(self.start, self.length)?;

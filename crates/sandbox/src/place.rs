@@ -8,10 +8,10 @@ pub(crate) struct Place {
     pub(crate) column: u32,
 }
 
-/// Bytes of the name of a file.
+/// The most bytes of a file's name.
 const MAX_FILE: usize = 96;
 
-/// A position in a script with a name, as reported by the guest.
+/// A position in a named script, as reported by the guest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct NamedPlace {
     file: String,
@@ -27,7 +27,7 @@ impl NamedPlace {
         is_file.then_some(Self { file, place })
     }
 
-    /// As a line of a stack.
+    /// The position as a line of a stack trace.
     pub(crate) fn frame(&self) -> String {
         let Self { file, place: Place { line, column } } = self;
         format!("at {file}:{line}:{column}")

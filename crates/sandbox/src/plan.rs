@@ -1,4 +1,4 @@
-//! The calls in a script's source, and what is known of them before it runs.
+//! The calls in a script's source, and what is known about them before it runs.
 //!
 //! The guest finds them and reports them as JSON (`catalog.plan` in wit/sandbox.wit). Like
 //! everything from there, they are not trusted: they grant nothing and call nothing.
@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 /// The longest text in which a guest reports the calls of a script, in bytes.
 pub const MAX_PLAN_BYTES: usize = 64 * 1024;
-/// The most calls that are looked at.
+/// The most calls that a guest may report.
 const MAX_CALLS: usize = 200;
 /// No findings, as a text.
 pub(crate) const NO_FINDINGS: &str = "[]";
@@ -19,7 +19,7 @@ pub(crate) const NO_FINDINGS: &str = "[]";
 pub struct PlannedCalls {
     /// In the order of the source.
     pub calls: Vec<PlannedCall>,
-    /// How many there are besides these.
+    /// How many more calls there are.
     pub more: u64,
     /// Whether the script may make calls that it chooses while it runs.
     pub others: bool,
@@ -43,7 +43,7 @@ pub struct PlannedCall {
     pub line: u32,
     /// From 1, in UTF-16 code units.
     pub column: u32,
-    /// What is known of the arguments, if anything.
+    /// What is known about the arguments, if anything.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arguments: Option<KnownArguments>,
 }
@@ -52,15 +52,15 @@ pub struct PlannedCall {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Reach {
-    /// In any case.
+    /// It is made in any case.
     Certain,
-    /// It depends on a condition, a loop or a callback.
+    /// Whether it is made depends on a condition, a loop or a callback.
     Possible,
     /// The source checks first whether the tool is there, or catches the call's error.
     Guarded,
 }
 
-/// What is known of a call's arguments. All places are JSON pointers into `value`.
+/// What is known about a call's arguments. All places are JSON pointers into `value`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct KnownArguments {
     /// The arguments. Unknown values are null, and unknown texts are empty.
@@ -76,7 +76,7 @@ pub struct KnownArguments {
     pub open: Vec<String>,
 }
 
-/// What is known of a call before its script runs.
+/// What is known about a call before its script runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Finding {

@@ -18,8 +18,8 @@ const CORE_INSTANCES: u32 = 20;
 /// and kept open.
 ///
 /// An engine does this by itself. A process that makes itself unreadable for others
-/// (`PR_SET_DUMPABLE`) calls this before: afterwards only root can open it, and each run would have
-/// to copy some megabytes more.
+/// (`PR_SET_DUMPABLE`) must call this first: afterwards only root can open the file, and each run
+/// would have to copy some megabytes more.
 pub fn open_page_map() {
     // The query opens it.
     PoolingAllocationConfig::is_pagemap_scan_available();

@@ -12,9 +12,9 @@ use crate::Function;
 pub struct Program {
     /// JavaScript or TypeScript, as its author wrote it.
     pub source: String,
-    /// JavaScript that runs before the script, and of which the script's author knows nothing: its
-    /// lines are not counted. It may give namespaces properties of its own, which hide tools of the
-    /// same name; when it has ended, they are frozen for the script.
+    /// JavaScript that runs before the script. The script's author need not know about it: its
+    /// lines are not counted. It may add properties to namespaces, which hide tools of the same
+    /// name. When it has ended, the namespaces are frozen.
     pub prelude: Option<String>,
     /// Whether the script finds belljar's own global, `tools`. Without it the name is free for a
     /// namespace or a function.
@@ -38,34 +38,35 @@ pub struct Program {
     /// The seed of the script's random numbers. Drawn from the operating system if there is none.
     pub seed: Option<[u8; 32]>,
     /// The order in which the script gets its answers:
-    /// [`Outcome::order`](belljar_model::Outcome::order) of an earlier run. As they arrive, if
-    /// there is none. A script that does not make the same calls again then waits until its
-    /// timeout.
+    /// [`Outcome::order`](belljar_model::Outcome::order) of an earlier run. If there is none, it
+    /// gets them as they arrive. If there is one, a script that does not begin the same calls and
+    /// timers again ends with an error.
     pub order: Option<Vec<u64>>,
     /// How many bytes a recording of the run may have, if there is to be one. Beyond that the
     /// recording ends, but not the run.
     pub max_recording: Option<ByteSize>,
-    /// How long the run may wait for people alone before it is put aside: then it ends as
-    /// `approval`, and is resumed by [`Sandbox::resume`](crate::Sandbox::resume). Sooner, if others
-    /// queue. It needs a recording.
+    /// How long the run may wait for people alone before it is put aside, or less if others queue.
+    /// It then ends with an error of the kind `approval`, and
+    /// [`Sandbox::resume`](crate::Sandbox::resume) resumes it. This needs a recording.
     pub rest_after: Option<Duration>,
-    /// Whether only its calls are found and [`Tools::plan`](crate::Tools::plan) is asked, and
-    /// nothing is run. Then the value is null.
+    /// Whether only the calls in the source are found and passed to
+    /// [`Tools::plan`](crate::Tools::plan), and nothing is run. The value is then null.
     pub only_plan: bool,
-    /// Whether only the signature of a script with a name is read. Then the value is a JSON object:
-    /// `description`, `schema` or `schemaText`, `result` and `calls`.
+    /// Whether only the signature of a named script is read, and nothing is run. The value is then
+    /// a JSON object with `text`, and, as far as there is a signature, `description`, `schema` or
+    /// `schemaText`, `result` and `calls`.
     pub only_signature: bool,
-    /// The SHA-256 of the component of others that runs in place of a script. The source is then
-    /// the text of its order.
+    /// The SHA-256 of a component that others built and that runs in place of a script. The source
+    /// is then its order, as JSON.
     pub component: Option<[u8; 32]>,
 }
 
-/// How a suspended run is resumed.
+/// How to resume a suspended run.
 #[derive(Debug, Clone, Default)]
 pub struct GoingOn {
     /// As of a [`Program`].
     pub client: String,
-    /// As of a [`Program`], for what it did before and what it does.
+    /// As in a [`Program`]: for what the run did before and what it does now.
     pub max_recording: Option<ByteSize>,
     /// As of a [`Program`].
     pub rest_after: Option<Duration>,
@@ -127,7 +128,7 @@ impl Program {
         self
     }
 
-    /// What stands around the script in a recording, with these global functions.
+    /// What a recording keeps of the script's surroundings, with these global functions.
     pub fn surroundings(&self, functions: &[Function]) -> Surroundings {
         Surroundings {
             prelude: self.prelude.clone(),
@@ -147,14 +148,14 @@ impl Program {
         self
     }
 
-    /// The same script with random numbers that can be repeated.
+    /// The same script with this seed, so that its random numbers can be repeated.
     #[must_use]
     pub fn with_seed(mut self, seed: [u8; 32]) -> Self {
         self.seed = Some(seed);
         self
     }
 
-    /// The same script, recorded within so many bytes:
+    /// The same script, recorded within this many bytes:
     /// [`Outcome::recording`](belljar_model::Outcome::recording).
     #[must_use]
     pub fn with_recording(mut self, max: ByteSize) -> Self {
@@ -162,14 +163,14 @@ impl Program {
         self
     }
 
-    /// The same script, of which only the calls in the source are found.
+    /// The same script, of which only the calls are found ([`Program::only_plan`]).
     #[must_use]
     pub fn only_planned(mut self) -> Self {
         self.only_plan = true;
         self
     }
 
-    /// The same script with a name, of which only the signature is read.
+    /// The same named script, of which only the signature is read ([`Program::only_signature`]).
     #[must_use]
     pub fn only_signature(mut self) -> Self {
         self.only_signature = true;

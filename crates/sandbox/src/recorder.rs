@@ -1,4 +1,4 @@
-//! Records what a run takes in, if that is wanted.
+//! Records what a run takes in, if a recording is wanted.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ impl LastHead {
 }
 
 impl Recorder {
-    /// With a writer, everything is recorded.
+    /// A recorder that records everything, if there is a writer.
     pub fn new(writer: Option<Writer>) -> Self {
         Self(writer)
     }
@@ -43,14 +43,14 @@ impl Recorder {
         self.0.as_ref().and_then(Writer::bytes)
     }
 
-    /// A reading of a clock.
+    /// Records a reading of a clock.
     pub fn clock(&mut self, clock: Clock, milliseconds: u64) {
         if let Some(writer) = &mut self.0 {
             writer.clock(clock, milliseconds);
         }
     }
 
-    /// What the script found in a namespace.
+    /// Records what the script found in a namespace.
     pub fn directory(&mut self, namespace: u32, directory: Result<&Directory, &str>) {
         if let Some(writer) = &mut self.0 {
             let listing = directory.map(|directory| {
@@ -61,28 +61,28 @@ impl Recorder {
         }
     }
 
-    /// What the script was told by the catalogue.
+    /// Records an answer of the catalogue to the script.
     pub fn catalog(&mut self, question: Question<'_>, answer: Result<&str, &str>) {
         if let Some(writer) = &mut self.0 {
             writer.catalog(question, answer);
         }
     }
 
-    /// A call that the script began, with the fuel used so far.
+    /// Records a call that the script began, with the fuel used so far.
     pub fn call(&mut self, number: u64, tool: &GrantedTool, arguments: &str, fuel: u64) {
         if let Some(writer) = &mut self.0 {
             writer.call(number, tool.path.server(), tool.path.tool(), arguments, fuel);
         }
     }
 
-    /// A timer that the script began.
+    /// Records a timer that the script began.
     pub fn timer(&mut self, number: u64, milliseconds: u32) {
         if let Some(writer) = &mut self.0 {
             writer.timer(number, milliseconds);
         }
     }
 
-    /// An answer that the script got.
+    /// Records an answer that the script got.
     pub fn answer(&mut self, number: u64, result: &Result<JsonText, CallError>, record: Option<&CallRecord>) {
         if let Some(writer) = &mut self.0 {
             let answer = match result {
@@ -96,21 +96,21 @@ impl Recorder {
         }
     }
 
-    /// The end of a timer, that the script got.
+    /// Records the end of a timer, when the script gets it.
     pub fn elapsed(&mut self, number: u64) {
         if let Some(writer) = &mut self.0 {
             writer.elapsed(number);
         }
     }
 
-    /// A call whose answer the script never got.
+    /// Records a call whose answer the script never got.
     pub fn unanswered(&mut self, number: u64, record: Option<&CallRecord>) {
         if let Some(writer) = &mut self.0 {
             writer.unanswered(number, record.map(kept));
         }
     }
 
-    /// The recording of a run that has ended.
+    /// Ends the recording of a run, and returns it.
     pub fn end(&mut self, cause: Cause<'_>, outcome: &Outcome) -> Option<Recorded> {
         let writer = self.0.take()?;
         let digests = Digests::of(&outcome.result, &outcome.logs, &outcome.calls);

@@ -20,7 +20,8 @@ use crate::{
     replay::{CallEnd, HandOver, Stop, described_call, directory, result},
 };
 
-/// The duration of reading a clock, so that a script that waits in a loop ends.
+/// How long reading a clock takes in simulated time, so that a script that polls a clock in a loop
+/// ends.
 const READING: Duration = Duration::from_micros(10);
 
 /// A running rehearsal.
@@ -28,7 +29,7 @@ pub(crate) struct Rehearsal {
     recording: Recording,
     /// The recorded calls that are left, by tool and arguments.
     calls: HashMap<Call, VecDeque<u64>>,
-    /// The last one that was used, for calls that may be answered twice.
+    /// The last recorded call that was used, for calls that may be answered twice.
     taken: HashMap<Call, u64>,
     /// The position of the answer to a recorded call.
     answers: BTreeMap<u64, usize>,
@@ -122,7 +123,7 @@ impl Rehearsal {
             _ => None,
         });
         if found.is_none() && matches!(asked, Question::Plan(_)) {
-            // That is left to the calls.
+            // Problems show when the calls are made.
             return Ok(NO_FINDINGS.to_owned());
         }
         if let Question::Keep(changed) = asked
@@ -205,8 +206,8 @@ impl Call {
 }
 
 /// The same JSON with each object's keys sorted. Numbers stay text: two long ones that are equal as
-/// floating-point numbers stay different. Anything that nests deeper than arguments may is not
-/// sorted.
+/// floating-point numbers stay different. JSON that is nested more deeply than arguments may be is
+/// not sorted.
 fn sorted(json: &str) -> Option<String> {
     const MAX_DEPTH: usize = 32;
 

@@ -29,7 +29,7 @@ pub enum HandOver {
         number: u64,
         /// The answer.
         result: Result<JsonText, CallError>,
-        /// What the outcome says of the call.
+        /// What the outcome says about the call.
         kept: Option<CallEnd>,
     },
     /// The end of a timer.
@@ -43,7 +43,7 @@ pub enum HandOver {
     PutAside,
 }
 
-/// What the outcome says of the call, besides its tool.
+/// What the outcome says about the call, apart from its tool.
 pub struct CallEnd {
     pub(crate) ok: bool,
     pub(crate) ms: f64,
@@ -53,7 +53,7 @@ pub struct CallEnd {
 /// A running replay.
 pub struct Replay {
     recording: Recording,
-    /// Whether fuel must be equal.
+    /// Whether the fuel must be equal.
     is_exact: bool,
     /// Whether the run goes on where the recording of a suspended run ends.
     goes_on: bool,
@@ -76,8 +76,8 @@ struct Readings {
 }
 
 impl Replay {
-    /// A replay of this recording. With the engine that made it, `is_exact` holds and fuel must be
-    /// equal.
+    /// A replay of this recording. `is_exact` is true for the engine that made it; the fuel must
+    /// then be equal.
     pub fn new(recording: Recording, is_exact: bool) -> Self {
         let first = recording.first();
         let readings = || Readings { position: first, milliseconds: 0, left: 0 };
@@ -345,7 +345,7 @@ enum Begun<'a> {
     Timer { number: u64, milliseconds: u32 },
 }
 
-/// The next entry of a kind, from a position that is then moved behind it.
+/// The next entry of a kind, from a position that is then moved past it.
 fn next<'a, T>(recording: &'a Recording, position: &mut usize, wanted: impl Fn(Entry<'a>) -> Option<T>) -> Option<T> {
     let mut entries = recording.entries_from(*position);
     let found = entries.find_map(wanted);

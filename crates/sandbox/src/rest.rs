@@ -2,8 +2,8 @@
 //!
 //! A run *rests* when its guest has nothing left to do, no timer runs, and each unanswered call
 //! waits for a person. People take their time; belljar, scripts and tools are bounded, but a person
-//! is not. A run that has rested for long gives up its slot: everything that it took in is in its
-//! recording, from which it is resumed later.
+//! is not. A run that has rested for a long time gives up its slot: everything that it took in is
+//! in its recording, from which it is resumed later.
 
 use std::{
     future::poll_fn,
@@ -17,12 +17,12 @@ use futures::future::BoxFuture;
 
 use crate::{admission::Admission, inbox::Inbox, journal::Journal, meter::Meter, parking::Parking};
 
-/// What was waited for.
+/// How the wait ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stood {
     /// The guest's next completion can be taken.
     Ready,
-    /// Nothing, and the run has rested long enough to be put aside.
+    /// Nothing came, and the run has rested long enough to be put aside.
     Long,
 }
 
@@ -50,7 +50,7 @@ impl RestAfter {
     }
 }
 
-/// Waits until the guest's next completion can be taken. While only people are waited for, the
+/// Waits until the guest's next completion can be taken. While the run waits only for people, its
 /// clocks stop.
 pub(crate) async fn ready(
     parking: &Parking,

@@ -284,7 +284,7 @@ pub(crate) fn open_store(
     store.limiter(|state| &mut state.limiter);
     store.set_fuel(limits.fuel)?;
     let asked = limits.max_source.as_u64().max(MAX_PLAN_BYTES as u64);
-    // A question is in the guest's memory, and no longer than that.
+    // A question comes from the guest's memory, so it cannot be larger than that.
     let kept = limits.memory.as_u64().min(MAX_QUESTION_BYTES as u64);
     let asked = if has_workspace { asked.max(kept) } else { asked };
     let largest = limits.max_value_bytes().max(asked).max(limits.max_arguments.as_u64());

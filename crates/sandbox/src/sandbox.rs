@@ -47,16 +47,16 @@ pub struct Sandbox {
     last_head: LastHead,
 }
 
-/// Why there is no sandbox.
+/// Why a sandbox cannot be set up.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SandboxError {
     /// The engine cannot be set up on this machine.
     #[error("the WebAssembly engine cannot be set up with {max_live} slots: {reason}")]
     Engine {
-        /// The slots asked for.
+        /// The number of slots that was asked for.
         max_live: u32,
-        /// What wasmtime says.
+        /// The error that wasmtime reports.
         reason: String,
     },
     /// The image cannot be used.
@@ -113,7 +113,7 @@ impl Sandbox {
         self
     }
 
-    /// How much of it its live runs have.
+    /// How much of the sandbox's capacity its live runs take.
     pub fn load(&self) -> Load {
         self.admission.load()
     }
@@ -123,8 +123,8 @@ impl Sandbox {
         &self.origin
     }
 
-    /// Runs a script to its outcome, when the result is awaited. It never panics because of a
-    /// script, and never runs longer than its limits allow.
+    /// Runs a script to its outcome. The run begins when the result is awaited. It never panics
+    /// because of a script, and never runs longer than its limits allow.
     pub fn run(&self, program: impl Into<Program>) -> Run<'_, Self> {
         Run::new(self, program)
     }
@@ -172,13 +172,14 @@ impl Sandbox {
     }
 
     /// Resumes a suspended run ([`Program::rest_after`]) from its recording: everything that it did
-    /// is repeated without its tools, and any difference ends it. Then `tools` make the calls that
-    /// waited, and the run goes on with them. It ends as it would have, in value, logs, calls and
-    /// fuel. `client`, `max_recording` and `rest_after` are those of a [`Program`]; the limits of
-    /// the run must be within `ceiling`.
+    /// is repeated without calling its tools, and any difference ends it. Then `tools` make the
+    /// calls that waited, and the run goes on with them. It ends as it would have, in value, logs,
+    /// calls and fuel. `client`, `max_recording` and `rest_after` are those of a [`Program`]; the
+    /// limits of the run must be within `ceiling`.
     ///
     /// # Errors
-    /// [`ReplayError`]: it did not reach the point where it was put aside. No tool was called.
+    /// [`ReplayError`], if the run did not reach the point where it was put aside. No tool was
+    /// called then.
     ///
     /// # Cancellation
     /// As [`Sandbox::run`].
@@ -253,9 +254,9 @@ impl Sandbox {
         time.map(|time| RestAfter::new(time, self.admission.clone()))
     }
 
-    /// Repeats a recorded run without its tools: no tool is called, no timer waits, and no clock is
-    /// read. It ends in the recorded outcome, equal in value, logs and calls, and in fuel if this
-    /// is the [engine](Sandbox::engine_id) that ran it.
+    /// Repeats a recorded run: no tool is called, no timer waits, and no clock is read. It ends in
+    /// the recorded outcome, equal in value, logs and calls, and in fuel if this is the
+    /// [engine](Sandbox::engine_id) that ran it.
     ///
     /// `ceiling` bounds the replay, since a recording may come from anywhere: its time is bounded
     /// by `timeout` and `compute`, and a recording with limits above the ceiling is refused.
@@ -273,9 +274,9 @@ impl Sandbox {
         }
     }
 
-    /// The same, up to the end of the script: without the remarks that were added afterwards. It is
-    /// for an engine in another process, whose other side compares the outcome with the recording
-    /// ([`apart::replayed`](crate::apart::replayed)).
+    /// Like [`Sandbox::replay`], but without the remarks that were added after the end of the
+    /// script. This is for an engine in another process, whose other side compares the outcome with
+    /// the recording ([`apart::replayed`](crate::apart::replayed)).
     ///
     /// # Errors
     /// As [`Sandbox::replay`].
@@ -395,7 +396,7 @@ pub fn since_1970() -> u64 {
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// What stands around a script, if its host may put that there.
+/// The script's surroundings, if its host may define them.
 fn surroundings(program: &Program, tools: &dyn Tools, limits: &Limits) -> Result<Surroundings, RunError> {
     let max = limits.max_source.as_u64();
     let used = program.prelude.as_ref().map_or(0, String::len) as u64;

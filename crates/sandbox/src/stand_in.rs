@@ -1,5 +1,5 @@
-//! The substitute for the world: a recording, read in order or searched for what the script asks
-//! for.
+//! The substitute for the real world: a recording, either read in order or searched for what the
+//! script asks for.
 
 use belljar_model::ToolPath;
 use belljar_recording::{Clock, Question};
@@ -10,11 +10,11 @@ use crate::{
     replay::{CallEnd, HandOver, Replay, Stop},
 };
 
-/// The one or the other.
+/// A recording, in one of two uses.
 pub(crate) enum StandIn {
     /// The same script, which must behave as recorded.
     Replay(Replay),
-    /// Another script, which is answered as far as the recording has answers.
+    /// Another script, whose questions are answered as far as the recording has answers.
     Rehearsal(Box<Rehearsal>),
 }
 

@@ -32,7 +32,7 @@ impl Ticker {
     /// Starts the thread.
     ///
     /// # Errors
-    /// The system refuses to.
+    /// The operating system cannot start a thread.
     pub fn start(engine: Engine) -> std::io::Result<Self> {
         let shared = Arc::new(Shared { live: AtomicUsize::new(0), stopped: AtomicBool::new(false) });
         let of_thread = shared.clone();
@@ -49,7 +49,7 @@ impl Ticker {
         Ok(Self { shared, thread: Some(thread) })
     }
 
-    /// The ticks go on as long as the returned value exists.
+    /// Keeps ticking for as long as the returned value exists.
     pub fn running(&self) -> Running {
         if self.shared.live.fetch_add(1, Ordering::AcqRel) == 0 {
             self.wake();

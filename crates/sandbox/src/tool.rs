@@ -17,13 +17,13 @@ pub struct Tool {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SchemaError {
-    /// Arguments are an object, and so is their schema.
+    /// The schema is not a JSON object.
     #[error("the schema is not a JSON object")]
     NotAnObject,
-    /// It is not a schema, or it cannot be checked within bounds.
+    /// It is not a valid schema, or arguments cannot be checked against it within bounds.
     #[error(transparent)]
     Unfit(#[from] Unfit),
-    /// Checking with it could block the program.
+    /// Checking arguments against it could block the program.
     #[error("the schema is too large to be checked in this process: use fewer parts, and shorter patterns")]
     TooLarge,
 }
@@ -45,7 +45,7 @@ impl Tool {
     /// declaration, and each call is checked against it before it is made.
     ///
     /// # Errors
-    /// [`SchemaError`]: it cannot be used to check calls.
+    /// [`SchemaError`], if the schema cannot be used to check calls.
     pub fn with_input(mut self, schema: Value) -> Result<Self, SchemaError> {
         let schema = Schema::new(schema)?;
         self.definition.input_schema = schema.text.clone();
@@ -57,7 +57,7 @@ impl Tool {
     /// checked.
     ///
     /// # Errors
-    /// [`SchemaError::NotAnObject`]
+    /// [`SchemaError::NotAnObject`], if the schema is not a JSON object.
     pub fn with_output(mut self, schema: Value) -> Result<Self, SchemaError> {
         let Value::Object(schema) = schema else { return Err(SchemaError::NotAnObject) };
         self.definition.output_schema = Some(schema);

@@ -26,7 +26,7 @@ pub trait Tools: Send + Sync + 'static {
     fn namespaces(&self) -> Vec<Namespace>;
 
     /// The tools of one server, by its position in [`Tools::namespaces`]. Called when the script
-    /// first looks, so a server may be started here.
+    /// first uses the server, so the server may be started here.
     fn directory(&self, namespace: usize) -> BoxFuture<'_, Result<Arc<Directory>, Unavailable>>;
 
     /// The global functions, each a tool of a namespace. Called once, at the start. Their names are
@@ -47,11 +47,11 @@ pub trait Tools: Send + Sync + 'static {
         limit: Duration,
     ) -> BoxFuture<'static, Result<JsonText, CallError>>;
 
-    /// The same, as a sandbox makes a call: with its number among the calls and timers of the run,
-    /// as in [`Outcome::order`], and with the room for the answer. It is for tools that forward the
-    /// call to another process, or whose answers come from elsewhere and can be held back: they ask
-    /// `room` before they read an answer into memory. For other tools the sandbox does that when
-    /// the answer is there.
+    /// Like [`Tools::call`], but with the call's number among the calls and timers of the run, as
+    /// in [`Outcome::order`], and with the room for its answer. A sandbox calls this method.
+    /// Implement it for tools that forward calls to another process, or whose answers come from
+    /// elsewhere and can be held back: they ask `room` before they read an answer into memory. For
+    /// other tools the sandbox does that when the answer is there.
     ///
     /// [`Outcome::order`]: belljar_model::Outcome::order
     fn begin(
@@ -66,9 +66,9 @@ pub trait Tools: Send + Sync + 'static {
         self.call(tool, arguments, limit)
     }
 
-    /// The script began a call whose arguments are still being read: it takes its place among the
-    /// calls here, and [`Tools::begin`] follows, unless the arguments turn out not to be JSON. The
-    /// returned value is dropped then, or afterwards.
+    /// Announces a call whose arguments are still being read, so that it takes its place among the
+    /// calls already. [`Tools::begin`] follows, unless the arguments turn out not to be JSON. The
+    /// returned value is dropped after that.
     fn announce(&self, number: u64, tool: &GrantedTool) -> Box<dyn Send> {
         let _ = (number, tool);
         Box::new(())
@@ -145,32 +145,34 @@ pub trait Tools: Send + Sync + 'static {
         })
     }
 
-    /// What `tools.route` answers: a JSON object, or why there is nothing to choose. As it is here,
+    /// The answer of `tools.route`: a JSON object, or why there is nothing to choose. By default,
     /// no server has projects.
     fn route(&self, server: String, words: Option<String>) -> BoxFuture<'_, Result<JsonText, String>> {
         let _ = words;
         Box::pin(async move { Err(format!("there is nothing to choose: '{server}' has no projects")) })
     }
 
-    /// Answers a question of `artifacts`, as `wit/sandbox.wit` has them, for a run whose
-    /// [`Program`](crate::Program) has that global. Any text may come. A default run keeps nothing.
+    /// Answers a question of `artifacts`, as specified in `wit/sandbox.wit`, for a run whose
+    /// [`Program`](crate::Program) has that global. The question may be any text. The default keeps
+    /// nothing.
     fn artifacts(&self, question: String) -> BoxFuture<'_, Result<JsonText, NotAnswered>> {
         let _ = question;
         let nothing = NotAnswered::new("nothing is kept from one run to the next here", "return the value instead");
         Box::pin(std::future::ready(Err(nothing)))
     }
 
-    /// Answers a question of `keep`, as `wit/sandbox.wit` has them, for a run whose
-    /// [`Program`](crate::Program) has that global. Any text may come. A default run keeps nothing.
+    /// Answers a question of `keep`, as specified in `wit/sandbox.wit`, for a run whose
+    /// [`Program`](crate::Program) has that global. The question may be any text. The default keeps
+    /// nothing.
     fn keep(&self, question: String) -> BoxFuture<'_, Result<JsonText, NotAnswered>> {
         let _ = question;
         let nothing = NotAnswered::new("nothing is kept from one run to the next here", "return the value instead");
         Box::pin(std::future::ready(Err(nothing)))
     }
 
-    /// What is known of the calls of a script before it runs, one for one; nothing is called.
-    /// Servers of certain calls may be started here. As it is here, it finds tools that there are
-    /// not.
+    /// What is known about the calls of a script before it runs: one finding for each call, in the
+    /// same order. No tool is called, but the servers of certain calls may be started here. The
+    /// default only finds calls of tools that do not exist.
     fn plan(&self, calls: PlannedCalls) -> BoxFuture<'_, Vec<Finding>> {
         Box::pin(async move {
             let mut findings = Vec::with_capacity(calls.calls.len());
@@ -289,7 +291,7 @@ pub struct Unavailable {
     pub reason: String,
 }
 
-/// Why a call has no result. (A tool that ran and failed gives a result with `isError`.)
+/// Why a call has no result. (A tool that ran and failed returns a result with `isError`.)
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("{message}")]
 pub struct CallError {
@@ -309,7 +311,7 @@ pub struct CallError {
 }
 
 impl CallError {
-    /// A fault without a hint.
+    /// An error without a hint.
     pub fn new(message: impl Into<String>) -> Self {
         Self { message: message.into(), hint: None, is_refusal: false, denial: None, name: None }
     }
@@ -325,13 +327,13 @@ impl CallError {
         Self { denial: Some(said.to_string()), ..Self::new(denial.message) }
     }
 
-    /// The same fault with a hint.
+    /// The same error with a hint.
     #[must_use]
     pub fn with_hint(self, hint: impl Into<String>) -> Self {
         Self { hint: Some(hint.into()), ..self }
     }
 
-    /// The same fault under another name than `ToolError`.
+    /// The same error with a name other than `ToolError`.
     #[must_use]
     pub fn with_name(self, name: impl Into<String>) -> Self {
         Self { name: Some(name.into()), ..self }

@@ -40,7 +40,7 @@ struct Plugged {
     effects: EffectRules,
     style: CallStyle,
     answers: AnswerStyle,
-    /// Whether a script finds it under its name.
+    /// Whether a script finds it under a global name.
     is_global: bool,
 }
 
@@ -80,11 +80,12 @@ impl ToolSet {
         self
     }
 
-    /// Adds a tool that is called as any function of the language: `handler` gets the script's own
-    /// values, undefined and bytes among them, and the script gets exactly what it gives, or an
-    /// error with its name and message. With [`CallStyle::Object`] there is one value, an object.
+    /// Adds a tool that is called like any JavaScript function: `handler` gets the script's own
+    /// values, including undefined and bytes. The script gets exactly the value that it returns, or
+    /// an error with the returned name and message. With [`CallStyle::Object`] there is one value,
+    /// an object.
     ///
-    /// All tools of a server are called in the way that was given last. The server's name must be
+    /// All tools of a server are called in the style that was given last. The server's name must be
     /// one that [`check_globals`](crate::check_globals) allows.
     #[must_use]
     pub fn with_plain<F, R>(mut self, server: &str, style: CallStyle, tool: Tool, handler: F) -> Self
@@ -100,8 +101,8 @@ impl ToolSet {
         self
     }
 
-    /// Adds a global function of the tool's name, called in the same way as by
-    /// [`ToolSet::with_plain`]: `name(…)` in a script.
+    /// Adds a global function with the tool's name: `name(…)` in a script. It is called in the same
+    /// way as a tool of [`ToolSet::with_plain`].
     #[must_use]
     pub fn with_function<F, R>(mut self, style: CallStyle, tool: Tool, handler: F) -> Self
     where
@@ -138,7 +139,7 @@ impl ToolSet {
         })
     }
 
-    /// The same of one whose answers are plain. A new one is not a global.
+    /// The position of a server whose answers are plain. A new one is not a global.
     fn plain_server(&mut self, name: &str, style: CallStyle) -> usize {
         let known = self.servers.len();
         let at = self.server(name);
@@ -188,7 +189,7 @@ impl Tools for ToolSet {
             let globals = match server.answers {
                 _ if !server.is_global => Vec::new(),
                 AnswerStyle::ToolResult => names.bound().map(str::to_owned).collect(),
-                // As it is, or not at all.
+                // Only the exact name, without an alias.
                 AnswerStyle::Plain => vec![server.name.clone()],
             };
             Namespace { server: server.name.clone(), globals, style: server.style, answers: server.answers }
@@ -263,7 +264,7 @@ impl Tools for ToolSet {
     }
 }
 
-/// The arguments of a call, each on its own.
+/// The arguments of a call, one by one.
 fn values_of(arguments: &JsonText, style: CallStyle, answers: AnswerStyle) -> Result<Vec<ScriptValue>, String> {
     let is_extended = (style, answers) != (CallStyle::Object, AnswerStyle::ToolResult);
     let arguments = match arguments.to_value() {

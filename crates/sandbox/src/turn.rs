@@ -23,7 +23,7 @@ use crate::meter::{Meter, Phase};
 pub(crate) struct Turn {
     turns: Arc<Semaphore>,
     held: Mutex<Option<OwnedSemaphorePermit>>,
-    /// The run has waited since the last tick that it saw, which may be long ago.
+    /// Whether the run has waited since the last tick that it saw, which may be long ago.
     has_waited: AtomicBool,
     meter: Arc<Meter>,
 }
@@ -64,8 +64,8 @@ impl Turn {
         self.begin().await;
     }
 
-    /// Waits for the host while others have the turn. A result that is already there is taken
-    /// within it.
+    /// Waits for `event` while others have the turn. If it is ready at once, the run keeps its
+    /// turn.
     ///
     /// # Cancellation
     /// Drops `event`; otherwise as [`Turn::begin`].

@@ -27,7 +27,7 @@ pub struct NotAnswered {
 }
 
 impl NotAnswered {
-    /// It failed.
+    /// An answer could not be given, although the question was right.
     pub fn new(message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self { message: message.into(), hint: Some(hint.into()), is_argument: false }
     }
@@ -48,7 +48,7 @@ impl NotAnswered {
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// A refusal that crossed as such a text. Any other text is the message.
+    /// Parses the refusal from such a text. Any other text becomes the message.
     pub fn from_text(text: &str) -> Self {
         let plain = || Self { message: text.to_owned(), hint: None, is_argument: false };
         serde_json::from_str(text).unwrap_or_else(|_| plain())

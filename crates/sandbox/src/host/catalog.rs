@@ -13,7 +13,8 @@ use crate::{
 const MAX_QUERY: usize = 1024;
 /// Bytes of the name of a server or the path of a tool; longer ones do not exist.
 const MAX_NAME: usize = 8 * 1024;
-/// Bytes of the words of a request. Who routes takes a fraction of it, and says so of more.
+/// Bytes of the words of a request. This is more than a router takes: it refuses longer words with
+/// an error that says so.
 const MAX_REQUEST: usize = 32 * 1024;
 
 impl Host for RunState {
@@ -84,7 +85,7 @@ impl Host for RunState {
     }
 }
 
-/// A finding as the guest gets it.
+/// A finding in the form that crosses to the guest.
 fn crossing(finding: Finding) -> catalog::Finding {
     match finding {
         Finding::Nothing => catalog::Finding::Nothing,

@@ -46,11 +46,11 @@ pub(crate) struct RunState {
     pub(super) calls: u64,
     /// Whether the guest has asked about the calls of its script.
     pub(super) is_planned: bool,
-    /// Questions about what lives between runs that the guest has asked.
+    /// How many questions about what lives between runs the guest has asked.
     pub(super) kept_questions: u64,
-    /// Calls and timers begun, which gives their numbers.
+    /// How many calls and timers were begun: the number of the next one.
     pub(super) begun: u32,
-    /// Those that were neither handed over nor cancelled.
+    /// How many of them were neither handed over nor cancelled.
     pub(super) outstanding: u64,
     pub(super) inbox: Inbox,
     pub(super) journal: Journal,
@@ -59,17 +59,17 @@ pub(crate) struct RunState {
     pub(super) holdings: Holdings,
     pub(super) parking: Parking,
     pub(super) overflow: Overflow,
-    /// A named generator, so that a seed gives the same numbers in every version of belljar.
+    /// A fixed algorithm, so that a seed gives the same numbers in every version of belljar.
     pub(super) random: ChaCha12Rng,
     pub(crate) recorder: Recorder,
-    /// Answers the guest instead of the world.
+    /// Answers the guest in place of the real world.
     pub(crate) stand_in: Option<StandIn>,
     pub(crate) stderr: Stderr,
     /// Where the script was when the guest last reported it.
     pub(super) last_place: Option<Place>,
     /// Whether the program's prelude runs.
     pub(crate) is_in_prelude: bool,
-    /// Where the script with a name was last seen that it had called.
+    /// Where a named script that it had called was last seen.
     pub(super) named_place: Option<NamedPlace>,
     /// When it may be put aside, if it may, and whether it is.
     pub(super) rest_after: Option<RestAfter>,
@@ -151,12 +151,12 @@ impl RunState {
         of_call.or(self.last_place)
     }
 
-    /// Where the script with a name was last seen that was running.
+    /// Where the named script that was running was last seen.
     pub(crate) fn named_place(&self) -> Option<&NamedPlace> {
         self.named_place.as_ref().filter(|_| !self.is_waiting)
     }
 
-    /// What a tool answers.
+    /// The style of a tool's answers.
     pub(super) fn answers_of(&self, tool: &GrantedTool) -> AnswerStyle {
         if self.plain_servers.contains(tool.path.server()) { AnswerStyle::Plain } else { AnswerStyle::ToolResult }
     }

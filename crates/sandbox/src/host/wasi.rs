@@ -1,5 +1,5 @@
 //! The part of WASI that Rust's standard library needs, implemented here without any file, socket
-//! or variable behind it.
+//! or environment variable behind it.
 //!
 //! Randomness comes from the run's own generator, which can be seeded. The seed for hash tables is
 //! constant, since another one would change a script's fuel; flooding a hash table slows down only
@@ -41,13 +41,13 @@ pub(crate) const INTERFACES: [&str; 17] = [
 ];
 /// The version that the linker offers, which matches any compatible 0.2.
 const VERSION: &str = "0.2.6";
-/// The resolution of both clocks. Browsers give pages that share a process no finer one, and
-/// scripts do not need one either. It makes it harder to measure caches and other runs, but not
-/// impossible: a script can count its own work between two ticks.
+/// The resolution of both clocks. Browsers give no finer one to pages that share a process, and
+/// scripts do not need one. A coarse clock makes it harder to measure caches and other runs, but
+/// not impossible: a script can count its own work between two ticks.
 const CLOCK_RESOLUTION: Duration = Duration::from_millis(1);
-/// Bytes that one request for randomness may ask for.
+/// The most bytes in one request for randomness.
 const MAX_RANDOM: u64 = 64 * 1024;
-/// Bytes that one write may have, which WASI reports by `check-write`.
+/// The most bytes in one write, which `check-write` reports to the guest.
 const MAX_WRITE: u64 = 64 * 1024;
 
 /// The guest's handles of streams and terminals have no state.

@@ -10,7 +10,7 @@ use crate::{
 };
 
 impl RunState {
-    /// Counts a question, and says why it is not asked, if it is not.
+    /// Counts a question. If it must not be asked, returns why.
     fn not_asked(&mut self, what: &str, question: &str, hint: &str) -> Option<NotAnswered> {
         self.kept_questions += 1;
         if self.kept_questions > MAX_QUESTIONS {
@@ -58,7 +58,7 @@ impl Host for RunState {
     }
 }
 
-/// An answer as it crosses.
+/// An answer in the form that crosses to the guest.
 fn text_of(answer: Result<JsonText, NotAnswered>) -> Result<String, String> {
     answer.map(JsonText::into_string).map_err(|error| error.to_text())
 }
