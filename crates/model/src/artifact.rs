@@ -172,7 +172,7 @@ pub enum ArtifactKind {
     Value,
     /// A text.
     Text,
-    /// Bytes, such as of an image. They are not searched.
+    /// Bytes, such as those of an image. They are not searched.
     Blob,
 }
 
@@ -195,22 +195,22 @@ impl ArtifactKind {
 pub struct ArtifactSettings {
     /// Whether there are artifacts. Otherwise scripts have no `artifacts`, and nothing is stored.
     pub enabled: bool,
-    /// The largest value that an answer to a model shows whole, in bytes of JSON. 16 KiB: some four
-    /// thousand tokens.
+    /// The largest value that an answer to a model shows in full, in bytes of JSON. 16 KiB by
+    /// default: some four thousand tokens.
     pub inline: ByteSize,
-    /// Bytes of one artifact. 16 MiB: as much as one answer of a tool.
+    /// The most bytes of one artifact. 16 MiB by default: as much as one answer of a tool.
     pub max_artifact: ByteSize,
-    /// Bytes of all artifacts of one principal, in all workspaces. 1 GiB: a thousand large results,
-    /// and with their index not more than a few GiB of the disk. Beyond it, those that were not
-    /// used for the longest time are removed.
+    /// The most bytes of all artifacts of one principal, in all workspaces. 1 GiB by default: a
+    /// thousand large results, and with their index no more than a few GiB of the disk. Beyond it,
+    /// the least recently used ones are removed.
     pub max_bytes: ByteSize,
-    /// Days since its last use after which an artifact is removed. 7: work that lasts longer uses
-    /// it again.
+    /// Days since its last use after which an artifact is removed. 7 by default: work that lasts
+    /// longer uses it again.
     pub days: u32,
 }
 
 impl ArtifactSettings {
-    /// The most that one artifact may be set to have: whoever wants all of it has it in memory.
+    /// The highest value of `max_artifact`: to read an artifact in full is to have it in memory.
     pub const LARGEST: ByteSize = ByteSize::mib(256);
 }
 

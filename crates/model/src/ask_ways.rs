@@ -1,13 +1,13 @@
-//! The ways by which the owner can be asked about a call, as rules name them.
+//! The ways in which the owner can be asked about a call, as rules name them.
 
 use std::fmt;
 
 use serde::{Serialize, Serializer};
 
-/// A way by which the owner learns of a question.
+/// A way in which the owner learns of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AskWay {
-    /// A terminal: that of `belljar run`, or any by `belljar approve`.
+    /// A terminal: that of `belljar run`, or any other through `belljar approve`.
     Cli,
     /// A form that the client shows.
     Elicitation,
@@ -60,23 +60,23 @@ impl AskWays {
         (bits & !Self::default().0 == 0).then_some(Self(bits))
     }
 
-    /// These and this one.
+    /// These ways and this one.
     #[must_use]
     pub fn with(self, way: AskWay) -> Self {
         Self(self.0 | way.bit())
     }
 
-    /// Whether this is one of them.
+    /// Whether this is one of these ways.
     pub fn has(self, way: AskWay) -> bool {
         self.0 & way.bit() != 0
     }
 
-    /// Whether a decision can come by one of them.
+    /// Whether a decision can be made in one of these ways.
     pub fn can_decide(self) -> bool {
         self.has(AskWay::Cli) || self.has(AskWay::Elicitation) || self.has(AskWay::Page)
     }
 
-    /// Each of them.
+    /// Each of these ways.
     pub fn iter(self) -> impl Iterator<Item = AskWay> {
         AskWay::ALL.into_iter().filter(move |way| self.has(*way))
     }

@@ -1,4 +1,4 @@
-//! What a `CallToolResult` says: whether the tool failed, and the value that a script gets of it.
+//! What a `CallToolResult` says: whether the tool failed, and the value that a script gets from it.
 
 use std::{borrow::Cow, fmt};
 
@@ -29,7 +29,7 @@ fn is_false(rest: &str) -> bool {
     value.is_some_and(|value| value.starts_with("false"))
 }
 
-/// The member of the object itself. If there are two, the last counts, as in a tree.
+/// The member of the object itself. If there are two, the last one counts, as in a parsed value.
 struct Said(bool);
 
 impl<'de> Deserialize<'de> for Said {
@@ -64,8 +64,8 @@ impl<'de> Deserialize<'de> for Said {
 #[derive(Deserialize)]
 struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
 
-/// The value that a script gets from a `CallToolResult`, from its text. Of one with structured
-/// content nothing else is read: its texts have the same again.
+/// The value that a script gets from a `CallToolResult`, read from its text. If there is structured
+/// content, nothing else is read: the content blocks repeat it.
 ///
 /// # Errors
 /// As [`JsonText::to_value`].
@@ -75,7 +75,7 @@ pub fn result_value_in(raw: &JsonText) -> Result<Value, serde_json::Error> {
         #[serde(rename = "structuredContent", default)]
         content: Option<Value>,
     }
-    // Where it is not an object, or has the member twice, all of it is looked at.
+    // If it is not an object, or has the member twice, all of it is parsed.
     if raw.as_str().starts_with('{')
         && let Ok(Structured { content: Some(structured) }) = serde_json::from_str(raw.as_str())
     {
@@ -135,7 +135,7 @@ mod tests {
         ] {
             let result = JsonText::parse(text.to_owned(), &JsonBounds::with_bytes(1000)).expect("JSON");
             assert_eq!(says_error(&result), expected, "{text}");
-            // As in a tree.
+            // As in the parsed value.
             assert_eq!(result.to_value().expect("a tree").get("isError") == Some(&Value::Bool(true)), expected);
         }
     }

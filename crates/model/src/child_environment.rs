@@ -1,7 +1,7 @@
 //! Which variables of the owner's environment child servers get, and which they might have needed
 //! and did not get.
 //!
-//! Values are never told: what is withheld is told by name alone.
+//! Values are never reported: a withheld variable is reported by its name alone.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +27,7 @@ const ALWAYS: [&str; 15] = [
     "XDG_STATE_HOME",
 ];
 
-/// What programs need on Windows beside it: without `SYSTEMROOT` many do not start, and without
+/// What programs also need on Windows: without `SYSTEMROOT` many do not start, and without
 /// `PATHEXT` and `COMSPEC` none finds or runs a script such as `npx.cmd`.
 const ALWAYS_ON_WINDOWS: [&str; 19] = [
     "APPDATA",
@@ -51,12 +51,13 @@ const ALWAYS_ON_WINDOWS: [&str; 19] = [
     "WINDIR",
 ];
 
-/// Through which proxies programs reach the network. A child gets those without a user or password
-/// in them.
+/// The proxies through which programs reach the network. A child gets those that have no user or
+/// password in them.
 const PROXIES: [&str; 8] =
     ["ALL_PROXY", "HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "all_proxy", "http_proxy", "https_proxy", "no_proxy"];
 
-/// Which certificate authorities programs trust: paths, and whether the system's are among them.
+/// The certificate authorities that programs trust: their paths, and whether the system's are among
+/// them.
 const CERTIFICATES: [&str; 18] = [
     "AWS_CA_BUNDLE",
     "CARGO_HTTP_CAINFO",
@@ -84,7 +85,7 @@ struct Needs {
     variables: &'static [&'static str],
 }
 
-/// Letters of these patterns count alike in both cases, as npm and others read them.
+/// The patterns ignore case, since npm and others do.
 const NEEDS: [Needs; 5] = [
     Needs {
         programs: &["npx", "npm", "node", "bun", "bunx", "pnpm", "pnpx", "yarn", "deno", "corepack"],
@@ -142,10 +143,10 @@ const NEEDS: [Needs; 5] = [
     Needs { programs: &["java", "jbang"], variables: &["JAVA_HOME", "JAVA_TOOL_OPTIONS", "MAVEN_*"] },
 ];
 
-/// Names that are told at once; of more, the number is told.
+/// How many names are listed. Further ones are only counted.
 const NAMES_TOLD: usize = 8;
 
-/// A pattern for names of variables: `*` is any run of characters, `?` is any one.
+/// A pattern for names of variables: `*` stands for any characters, `?` for any one character.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct VariablePattern(String);
 
@@ -153,7 +154,8 @@ impl VariablePattern {
     /// The longest pattern, in bytes.
     pub const BYTES: usize = 256;
 
-    /// Reads a pattern. One that names nothing, such as `*`, is none: it would pass every secret.
+    /// Reads a pattern. One without letters or digits, such as `*`, is not accepted: it would pass
+    /// on every secret.
     pub fn parse(text: &str) -> Option<Self> {
         let is_part = |character: char| character.is_ascii_alphanumeric() || "_*?()-.".contains(character);
         let names_something = text.chars().any(|character| character.is_ascii_alphanumeric());
@@ -165,24 +167,24 @@ impl VariablePattern {
         !self.0.contains(['*', '?'])
     }
 
-    /// Windows has one variable for both cases.
+    /// On Windows, names of variables ignore case.
     fn matches(&self, name: &str) -> bool {
         matches(&self.0, name, cfg!(windows))
     }
 }
 
-/// What child servers get of an environment.
+/// What child servers get from an environment.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ChildEnvironment {
     /// The variables that they get.
     pub passed: BTreeMap<String, String>,
-    /// Those that they do not get, and that some programs need.
+    /// Those that they do not get, although some programs need them.
     pub withheld: WithheldVariables,
 }
 
 impl ChildEnvironment {
-    /// Chooses from the owner's environment: what every child gets, and what the owner names beside
-    /// it. A proxy with a user or password in it is passed only where it is named in full.
+    /// Chooses from the owner's environment what every child gets, and what the owner names in
+    /// addition. A proxy with a user or password in it is passed on only if it is named in full.
     pub fn choose(environment: impl IntoIterator<Item = (String, String)>, inherit: &[VariablePattern]) -> Self {
         let (mut passed, mut withheld) = (BTreeMap::new(), Vec::new());
         for (name, value) in environment {
@@ -207,8 +209,8 @@ impl ChildEnvironment {
     }
 }
 
-/// Variables of the owner's that children do not get, and that some programs need: their names
-/// alone.
+/// Variables of the owner's that children do not get, although some programs need them: only their
+/// names.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct WithheldVariables(Vec<Withheld>);
 
@@ -225,13 +227,13 @@ impl WithheldVariables {
         self.0.iter().any(|withheld| withheld.is_secret)
     }
 
-    /// All of them, in words; `None` where there are none.
+    /// All of them, in words; `None` if there are none.
     pub fn told(&self) -> Option<String> {
         told(self.0.iter())
     }
 
-    /// Those that this program might need, in words: what its package manager reads, and everything
-    /// where it is not known what it runs. What its own `env` sets is not among them.
+    /// Those that this program might need, in words: what its package manager reads, or all of them
+    /// if it is not a known program. Variables that its own `env` sets are not among them.
     pub fn told_of(&self, command: &StdioCommand) -> Option<String> {
         let words = || std::iter::once(&command.command).chain(&command.args).take(4).map(|word| program_name(word));
         let known: Vec<&Needs> =
@@ -244,7 +246,8 @@ impl WithheldVariables {
     }
 }
 
-/// A program as it is called in `NEEDS`: without its folder and what Windows adds.
+/// A program's name as in `NEEDS`: without its folder, and without the ending that it has on
+/// Windows.
 fn program_name(word: &str) -> String {
     let name = word.rsplit(['/', '\\']).next().unwrap_or_default().to_ascii_lowercase();
     let endings = [".exe", ".cmd", ".bat"];
@@ -274,7 +277,7 @@ impl Needs {
     }
 }
 
-/// Whether a name matches a pattern, in time of the product of their lengths at most.
+/// Whether a name matches a pattern. The time is at most the product of their lengths.
 fn matches(pattern: &str, name: &str, both_cases: bool) -> bool {
     let (pattern, name) = (pattern.as_bytes(), name.as_bytes());
     let (mut at, mut from) = (0, 0);
@@ -404,7 +407,7 @@ mod tests {
         ] {
             assert_eq!(VariablePattern::parse(text).expect(text).matches(name), matches, "{text} {name}");
         }
-        // It takes time in proportion, whatever the pattern.
+        // The time is bounded, whatever the pattern.
         assert!(!VariablePattern::parse(&"*A".repeat(128)).expect("a pattern").matches(&"B".repeat(100_000)));
     }
 }

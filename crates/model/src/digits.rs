@@ -1,11 +1,12 @@
-//! 64 bits as digits that are read aloud and typed without mistakes.
+//! 64 bits as digits that can be read aloud and typed without mistakes.
 
 use std::fmt;
 
-/// Crockford's base 32: no letter that is taken for a digit, and none that makes words.
+/// Crockford's base 32: it has no letter that is easily mistaken for a digit, and no U, which could
+/// form words.
 const DIGITS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 
-/// Digits of five bits each that 64 bits need.
+/// How many digits of five bits each 64 bits need.
 pub(crate) const LENGTH: usize = 13;
 
 /// Writes the digits of these bits.

@@ -83,8 +83,8 @@ pub fn block<'text>(text: &'text str, indent: &str) -> Cow<'text, str> {
     }
 }
 
-/// A JSON text in which characters that JSON allows in strings and [`is_hidden`] does not are
-/// escaped. Its value stays the same.
+/// A JSON text in which [hidden](is_hidden) characters that JSON allows in strings are escaped. Its
+/// value stays the same.
 pub fn json(text: &str) -> Cow<'_, str> {
     rewritten(text, |hidden, shown| match hidden {
         // In JSON these occur only between values.

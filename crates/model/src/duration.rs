@@ -27,7 +27,7 @@ pub enum DurationError {
 /// Reads a duration such as `30s`, `500ms` or `1h 30m`.
 ///
 /// # Errors
-/// [`DurationError`], when it is not one, or is longer than [`MAX_DURATION`].
+/// [`DurationError`], if it is not a duration, or is longer than [`MAX_DURATION`].
 pub fn parse_duration(text: &str) -> Result<Duration, DurationError> {
     match humantime::parse_duration(text) {
         Ok(duration) if duration <= MAX_DURATION => Ok(duration),

@@ -1,4 +1,4 @@
-//! What a tool may do to the world, in three steps.
+//! What a tool may do to the world, in three levels.
 
 use std::{fmt, str::FromStr};
 

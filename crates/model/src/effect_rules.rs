@@ -15,11 +15,11 @@ pub struct EffectRules {
     pub declared: BTreeMap<String, Effect>,
     /// The idempotent tools, by exact name.
     pub idempotent: BTreeSet<String>,
-    /// Arguments, by the exact name of their tool, that get a key of belljar: a server that sees
-    /// the same key twice does its work once.
+    /// By the exact name of a tool, the argument that gets an idempotency key from belljar: a
+    /// server that sees the same key twice does the work once.
     pub idempotency_keys: BTreeMap<String, String>,
-    /// Whether the server's own annotations count for decisions too. Only servers inside belljar
-    /// are trusted by default.
+    /// Whether decisions may also depend on the server's own annotations. By default, only servers
+    /// inside belljar are trusted.
     pub trust_hints: bool,
 }
 
@@ -29,14 +29,14 @@ impl EffectRules {
         Self { trust_hints: true, ..Self::default() }
     }
 
-    /// The effect that models and people are shown: the owner's word, or else the server's. No
-    /// decision may depend on it.
+    /// The effect that models and people are shown: what the owner declares, or else what the
+    /// server says. No decision may depend on it.
     pub fn shown(&self, tool: &ToolDefinition) -> Effect {
         self.declared.get(&tool.name).copied().unwrap_or_else(|| Effect::from_annotations(&tool.annotations))
     }
 
-    /// The effect for decisions: the owner's word, the hints of a server that the owner trusts, or
-    /// else the worst.
+    /// The effect for decisions: what the owner declares, or else the hints of a server that the
+    /// owner trusts, or else the worst.
     pub fn trusted(&self, tool: &ToolDefinition) -> TrustedEffect {
         let hinted = || {
             if self.trust_hints { Effect::from_annotations(&tool.annotations) } else { Effect::External }

@@ -18,7 +18,7 @@ pub enum ErrorKind {
     Exception,
     /// A tool failed and the script did not catch its error.
     Tool,
-    /// The wall-clock `timeout` or the `compute` time was used up.
+    /// The wall-clock `timeout`, the `compute` time or the `wait` time was used up.
     Timeout,
     /// The fuel was used up.
     Fuel,
@@ -36,11 +36,11 @@ pub enum ErrorKind {
     Plan,
     /// The limit on tool calls was reached.
     Calls,
-    /// The value or the logs are too large.
+    /// The value is too large, or is nested too deeply.
     Output,
     /// The caller cancelled the run.
     Cancelled,
-    /// It waits for the owner's decision about calls, and can be resumed later.
+    /// The run waits for the owner's decision about calls, and can be resumed later.
     Approval,
     /// A replay differs from its recording.
     Diverged,
@@ -110,7 +110,8 @@ pub struct LimitHit {
 }
 
 impl LimitHit {
-    /// Whether it is a time limit, which another run of the same script reaches elsewhere.
+    /// Whether it is a time limit, which another run of the same script would reach at another
+    /// point.
     pub fn is_of_time(&self) -> bool {
         self.name.unit() == "ms"
     }
@@ -128,23 +129,23 @@ impl Serialize for LimitHit {
     }
 }
 
-/// What failed, where it is not the script.
+/// What failed, if it is not the script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum FailedIn {
-    /// What the run's host has run before the script. Nothing of the script was run.
+    /// The code that the host runs before the script. None of the script was run.
     Prelude,
 }
 
-/// Why a run failed. Written to be read by the model that has to repair its script.
+/// Why a run failed, in words for the model that has to fix its script.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RunError {
     /// The kind of failure.
     pub kind: ErrorKind,
     /// What happened, in one line.
     pub message: String,
-    /// What failed or was ended; the script if there is nothing.
+    /// What failed or was ended, if it is not the script.
     #[serde(rename = "where", skip_serializing_if = "Option::is_none")]
     pub failed_in: Option<FailedIn>,
     /// What the script threw, if it threw something.
@@ -171,12 +172,13 @@ pub struct RunError {
     pub missing: Option<Box<MissingTool>>,
     /// Whether a changed script or a second try can succeed.
     pub recoverable: bool,
-    /// For a run that found no place: when to try again, if runs take as long as they have so far.
+    /// For a run that found no free slot: when to try again, if runs take as long as they have so
+    /// far.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry_after_ms: Option<u64>,
     /// The limit that was hit, if one was.
     pub limit: Option<LimitHit>,
-    /// The calls that the owner has to decide, for a run that waits for that.
+    /// For a run that waits for decisions: the calls that the owner has to decide about.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub waits: Vec<WaitingCall>,
 }
@@ -214,7 +216,7 @@ impl From<&str> for Thrown {
     }
 }
 
-/// A missing tool that a script called.
+/// A tool that a script called and that does not exist.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MissingTool {
     /// The server, as the script calls it.
@@ -225,7 +227,7 @@ pub struct MissingTool {
     pub near: Option<String>,
 }
 
-/// A call that waits for the owner's decision, as reported to the asker of its run.
+/// A call that waits for the owner's decision, as reported to whoever requested the run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WaitingCall {
     /// The tool.
@@ -233,7 +235,7 @@ pub struct WaitingCall {
     /// The rule that asks; absent for the default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
-    /// Until when there can be a decision, in RFC 3339.
+    /// The deadline of the decision, in the format of RFC 3339.
     pub until: String,
 }
 

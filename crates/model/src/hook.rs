@@ -1,9 +1,10 @@
-//! The owner's rules for hooks: which tool calls of an agent are led to which call of belljar's.
+//! The owner's rules for hooks: which tool calls of an agent are to be replaced by which calls of
+//! belljar's.
 
 /// How far a rule of a hook goes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum HookMode {
-    /// The agent is told, once per session and rule, and its call goes on.
+    /// The agent is told once per session and rule, and its call goes on.
     #[default]
     Tell,
     /// A call is denied once; the same call passes when it is tried again.
@@ -26,30 +27,29 @@ impl HookMode {
     }
 }
 
-/// A rule for hooks. What is empty in it holds for every call.
+/// A rule for hooks. An empty list applies to every call.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct HookRule {
     /// The names of the client's own tools; `*` stands for any characters.
     pub tools: Vec<String>,
-    /// What a file's name must be like; `*` stands for any characters.
+    /// Patterns for the name of a file; `*` stands for any characters.
     pub files: Vec<String>,
-    /// What a path must begin with, as seen from the folder in which the agent works.
+    /// What a path must begin with, relative to the folder in which the agent works.
     pub paths: Vec<String>,
-    /// What must occur in that which is searched for or run.
+    /// What must occur in the text that is searched for, or in the command that is run.
     pub patterns: Vec<String>,
     /// The call to make instead. `{pattern}`, `{name}` and `{path}` stand for parts of the agent's
     /// call.
     pub say: String,
     /// How far it goes.
     pub mode: HookMode,
-    /// The server that it leads to. As the owner writes it, it may be left out where `say` begins
-    /// with it.
+    /// The server that it leads to. The owner may leave it out if `say` begins with it.
     pub server: Option<String>,
 }
 
 impl HookRule {
-    /// The server that the rule leads to: the one that is named, else what stands before the first
-    /// dot of `say`, and after `await`.
+    /// The server that the rule leads to: the one that is named, or else the name before the first
+    /// dot of `say`, after `await` if that is there.
     pub fn leads_to(&self) -> Option<&str> {
         if self.server.is_some() {
             return self.server.as_deref();

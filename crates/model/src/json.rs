@@ -5,7 +5,7 @@ use std::{fmt, sync::Arc};
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
-/// How large and how deep a JSON text may be.
+/// How large a JSON text may be, and how deeply nested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct JsonBounds {
     /// The longest text, in bytes.
@@ -30,8 +30,8 @@ impl JsonBounds {
     }
 }
 
-/// The name by which `serde_json` marks its raw values. For a member with this name, a tree is
-/// built from its *text*: the result would be neither bounded nor what its author wrote.
+/// The name by which `serde_json` marks its raw values. From a member with this name it would build
+/// a tree of the *text* in it, which would be neither bounded nor what its author wrote.
 const RAW_VALUE: &str = "$serde_json::private::RawValue";
 
 /// Why a text was not accepted as JSON.
@@ -46,13 +46,13 @@ pub enum JsonError {
         /// The text's length.
         used: usize,
     },
-    /// The text nests too deep.
+    /// The text is nested too deeply.
     #[error("the JSON text nests deeper than {limit} levels")]
     TooDeep {
         /// The bound.
         limit: usize,
     },
-    /// The text holds too many values.
+    /// The text has too many values.
     #[error("the JSON text holds more than {limit} values")]
     TooMany {
         /// The bound.
@@ -69,7 +69,7 @@ pub enum JsonError {
 /// A valid JSON text within its [`JsonBounds`].
 ///
 /// It is kept as text: most values only pass through the host, and a tree takes up to seventy times
-/// its text. Clones share it.
+/// the memory of its text. Clones share the text.
 #[derive(Clone)]
 pub struct JsonText(Arc<Box<RawValue>>);
 
@@ -78,7 +78,8 @@ impl JsonText {
     /// tree.
     ///
     /// # Errors
-    /// [`JsonError`] when the text is too long, too deep, holds too many values, or is not JSON.
+    /// [`JsonError`], if the text is too long, nested too deeply, has too many values, or is not
+    /// JSON.
     pub fn parse(text: String, bounds: &JsonBounds) -> Result<Self, JsonError> {
         Self::counted(text, bounds).map(|(text, _)| text)
     }
@@ -107,7 +108,7 @@ impl JsonText {
     /// input.
     ///
     /// # Panics
-    /// When `value` cannot be written as JSON: a map whose keys are not texts.
+    /// If `value` cannot be written as JSON, such as a map whose keys are not texts.
     pub fn from_serializable(value: &impl Serialize) -> Self {
         Self::shared(serde_json::value::to_raw_value(value).expect("it has a form as JSON"))
     }
@@ -143,7 +144,7 @@ impl JsonText {
     }
 }
 
-/// As plain JSON.
+/// It is serialised as the JSON that it is.
 impl Serialize for JsonText {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.0.serialize(serializer)

@@ -1,7 +1,7 @@
 //! The tokens of a JSON text and where they are, without a tree.
 //!
-//! For those who need places in a text, or a few parts of a large one. The text should be valid;
-//! what is made of one that is not is bounded, but has no meaning.
+//! This is for code that needs positions in a text, or a few parts of a large one. The text should
+//! be valid JSON. From any other text the result is bounded, but meaningless.
 
 use std::ops::Range;
 
@@ -41,19 +41,19 @@ pub struct Tokens<'text> {
 }
 
 impl<'text> Tokens<'text> {
-    /// Those of this text.
+    /// The tokens of this text.
     pub fn of(text: &'text str) -> Self {
         Self { text, at: 0 }
     }
 
-    /// Goes on behind the value that begins with this token, which was the last one. Returns where
-    /// it ends and how many members or elements it has.
+    /// Skips the rest of the value that begins with this token, which must be the one returned
+    /// last. Returns where the value ends, and how many members or elements it has.
     pub fn skip_value(&mut self, first: &Token) -> (usize, usize) {
         let (mut depth, mut end, mut count) = (0_usize, first.at.end, 0_usize);
         let mut next = Some(first.clone());
         while let Some(token) = next {
             end = token.at.end;
-            // A member's value counts, and not its name.
+            // A member counts once: its value does, its name does not.
             if depth == 1 && !matches!(token.kind, TokenKind::Key | TokenKind::EndObject | TokenKind::EndArray) {
                 count = count.saturating_add(1);
             }
@@ -74,7 +74,7 @@ impl<'text> Tokens<'text> {
         self.text.as_bytes()
     }
 
-    /// The first place from here on with another byte than these.
+    /// The first position from here on with a byte other than these.
     fn behind(&self, from: usize, are: impl Fn(u8) -> bool) -> usize {
         let rest = self.bytes().get(from..).unwrap_or_default();
         from + rest.iter().position(|byte| !are(*byte)).unwrap_or(rest.len())
@@ -121,8 +121,8 @@ impl Iterator for Tokens<'_> {
     }
 }
 
-/// The characters of a text or name in a JSON text, without its quotes. A `\u` escape that stands
-/// for no character becomes U+FFFD.
+/// The characters of a text or name in a JSON text, without its quotes. A `\u` escape that does not
+/// stand for a character becomes U+FFFD.
 pub fn characters(inside: &str) -> impl Iterator<Item = char> {
     let mut rest = inside.chars();
     std::iter::from_fn(move || match rest.next()? {

@@ -56,20 +56,21 @@ impl FromStr for LedgerLevel {
 /// The `[ledger]` of a configuration.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct LedgerSettings {
-    /// How much of each run is kept. `calls`: it shows what happened, and no value is on the disk.
+    /// How much of each run is kept. `calls` by default: it shows what happened, and no value is on
+    /// the disk.
     pub level: LedgerLevel,
     /// Whether nothing is run when the ledger cannot be written. Otherwise there is a warning.
     pub required: bool,
-    /// Whether a call that may change something waits until the disk itself has its intent.
-    /// Otherwise, the ledger survives a killed process, but may lose the last moments before a
-    /// power cut; waiting would delay each such call by some milliseconds.
+    /// Whether a call that may change something waits until its intent is on the disk itself.
+    /// Otherwise the ledger survives a killed process, but may lose the last moments before a power
+    /// cut. Waiting delays each such call by some milliseconds.
     pub fsync: bool,
-    /// Bytes of the recording of one run. 16 MiB: three of the largest answers, or thousands of
-    /// small ones. Beyond that the recording ends, but not the run.
+    /// The most bytes of the recording of one run. 16 MiB by default: three of the largest answers,
+    /// or thousands of small ones. Beyond that the recording ends, but not the run.
     pub max_recording: ByteSize,
     /// How long runs are kept.
     pub keep: LedgerKeep,
-    /// What is left out of recordings that the ledger keeps.
+    /// What the ledger leaves out of the recordings that it keeps.
     pub redact: Vec<RedactRule>,
 }
 
@@ -116,10 +117,10 @@ impl Default for LedgerSettings {
 /// How long runs are kept: older ones, and beyond the size the oldest, are forgotten.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct LedgerKeep {
-    /// Days. 30: mistakes are usually investigated within a month.
+    /// Days. 30 by default: mistakes are usually investigated within a month.
     pub days: u32,
-    /// Bytes of the ledger's file. 256 MiB: half a million runs at level `calls`, or some thousand
-    /// recordings.
+    /// Bytes of the ledger's file. 256 MiB by default: half a million runs at level `calls`, or
+    /// some thousand recordings.
     pub bytes: ByteSize,
 }
 

@@ -13,41 +13,44 @@ use crate::{Effect, Projects, TrustedEffect};
 pub struct Life {
     /// Whether it is started with belljar, and kept running, instead of being started when needed.
     pub warm: bool,
-    /// Whether it holds state that its callers rely on. Such a child is not stopped for idleness,
-    /// after many calls or for another key, and if it is lost anyway, its next caller is told.
+    /// Whether it holds state that its callers rely on. Such a child is not stopped because it is
+    /// idle, after many calls or for another key. If it is lost anyway, its next caller gets an
+    /// error that says so.
     pub stateful: bool,
-    /// How long it may be idle before it is stopped; `None` is for ever. Five minutes: the pauses
-    /// of a person at work.
+    /// How long it may be idle before it is stopped; `None` means forever. Five minutes by default:
+    /// the pauses of a person at work.
     pub idle: Option<Duration>,
-    /// After how many calls it is replaced by a fresh one; `None` is never. A thousand: leaks are
-    /// slow.
+    /// After how many calls it is replaced by a fresh one; `None` means never. A thousand by
+    /// default: leaks are slow.
     pub max_calls: Option<NonZeroUsize>,
-    /// How many calls it gets at the same time; more wait their turn. Eight.
+    /// How many calls it gets at the same time; further ones wait for their turn. Eight by default.
     pub concurrency: NonZeroUsize,
-    /// The largest answer that is read, whatever a run's limit is. Five megabytes.
+    /// The largest answer that is read, whatever a run's limit is. Five megabytes by default.
     pub max_response: ByteSize,
-    /// How long a call may take without progress, if this is less than the caller's own limit.
+    /// How long a call may take without reporting progress, if this is less than the caller's own
+    /// limit.
     pub call_timeout: Option<Duration>,
     /// How long a call may take in all, however much progress it reports, if this is less than the
     /// caller's own limit.
     pub call_total: Option<Duration>,
     /// How messages are separated on stdio.
     pub framing: Framing,
-    /// Which calls are repeated, once, when the child died while they were in flight. None.
+    /// Which calls are repeated, once, if the child died while they were in flight. None by
+    /// default.
     pub repeat: Repeat,
-    /// When a child that fails again and again is given a rest.
+    /// When a child that keeps failing is left alone for a while.
     pub breaker: Breaker,
     /// Calls to make after each start, before any others.
     pub on_start: Vec<Activation>,
-    /// The child serves one thing at a time, and there is an instance for each.
+    /// Set if the child serves one thing at a time: there is then an instance for each.
     pub affinity: Option<Affinity>,
-    /// The things that it can serve, where its owner has named them: the only keys there are.
+    /// The things that it can serve, if its owner has named them. There are then no other keys.
     pub projects: Option<Projects>,
-    /// Who shares what the child keeps.
+    /// Who shares the child's state.
     pub share: Share,
     /// Path arguments, and where they may lead.
     pub paths: Option<PathRules>,
-    /// What holds for tools by what they may change, as far as nothing is said of the server.
+    /// Settings for tools by their effect. They apply where the server itself sets nothing.
     pub by_effect: EffectDefaults,
 }
 
@@ -61,20 +64,20 @@ impl Life {
     /// The default of [`Life::max_response`].
     pub const MAX_RESPONSE: ByteSize = ByteSize::mb(5);
 
-    /// How long a call that counts as this may take without news, where that is less than the
+    /// How long a call of this effect may take without reporting progress, if this is less than the
     /// caller's own limit.
     pub fn call_timeout_of(&self, effect: Effect) -> Option<Duration> {
         self.call_timeout.or(self.by_effect.of(effect).call_timeout)
     }
 
-    /// Which of the calls that count as this are made again. Whether one may be is for
-    /// [`Repeat::allows`] to say.
+    /// Which calls of this effect are repeated. [`Repeat::allows`] decides whether a particular one
+    /// may be.
     pub fn repeat_of(&self, effect: Effect) -> Repeat {
         self.by_effect.of(effect).repeat.unwrap_or(self.repeat)
     }
 }
 
-/// What holds for the tools of each effect, where nothing is said of their server.
+/// Settings for the tools of each effect. They apply where their server itself sets nothing.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct EffectDefaults {
     /// For tools that change nothing.
@@ -85,17 +88,17 @@ pub struct EffectDefaults {
     pub external: EffectDefault,
 }
 
-/// What holds for the tools of one effect, as far as it was set.
+/// Settings for the tools of one effect, as far as they were set.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct EffectDefault {
-    /// In the place of [`Life::call_timeout`].
+    /// In place of [`Life::call_timeout`].
     pub call_timeout: Option<Duration>,
-    /// In the place of [`Life::repeat`].
+    /// In place of [`Life::repeat`].
     pub repeat: Option<Repeat>,
 }
 
 impl EffectDefaults {
-    /// What holds for tools of this effect.
+    /// The settings for tools of this effect.
     pub fn of(&self, effect: Effect) -> EffectDefault {
         match effect {
             Effect::ReadOnly => self.read_only,
@@ -104,7 +107,7 @@ impl EffectDefaults {
         }
     }
 
-    /// The same as what is to be set.
+    /// The settings for tools of this effect, to be changed.
     pub fn of_mut(&mut self, effect: Effect) -> &mut EffectDefault {
         match effect {
             Effect::ReadOnly => &mut self.read_only,
@@ -161,7 +164,7 @@ impl Share {
 /// How messages are separated on stdio.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Framing {
-    /// One message is one line, as MCP has it.
+    /// One message is one line, as in MCP.
     #[default]
     Lines,
     /// Each message has a `Content-Length` header before it, as in the Language Server Protocol.
@@ -173,7 +176,7 @@ impl Framing {
     pub const ALL: [(&str, Self); 2] = [("lines", Self::Lines), ("content_length", Self::ContentLength)];
 }
 
-/// Which calls may be repeated when the child died while they were in flight.
+/// Which calls may be repeated if the child died while they were in flight.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Repeat {
     /// None.
@@ -190,7 +193,7 @@ impl Repeat {
     pub const ALL: [(&str, Self); 3] =
         [("never", Self::Never), ("read_only", Self::ReadOnly), ("idempotent", Self::Idempotent)];
 
-    /// Whether a call of a tool may be repeated. The word of an untrusted server does not count.
+    /// Whether a call of a tool may be repeated. What an untrusted server says does not count.
     pub fn allows(self, tool: TrustedEffect) -> bool {
         match self {
             Self::Never => false,
@@ -200,12 +203,12 @@ impl Repeat {
     }
 }
 
-/// When a child that fails again and again is given a rest, and for how long.
+/// When a child that keeps failing is left alone, and for how long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Breaker {
-    /// So many failures in a row, without a call answered between them.
+    /// After how many failures in a row, without an answered call between them.
     pub failures: NonZeroUsize,
-    /// The length of the rest; then there is one try.
+    /// How long it is left alone. Then there is one try.
     pub rest: Duration,
 }
 
@@ -231,7 +234,7 @@ pub struct Affinity {
     /// `{project}`. An argument that the tool itself does not declare belongs to belljar: scripts
     /// must give it, and the child does not see it.
     pub template: String,
-    /// The most instances at the same time. Three: each is a whole server.
+    /// The most instances at the same time. Three by default: each is a whole server.
     pub instances: NonZeroUsize,
 }
 

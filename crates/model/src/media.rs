@@ -2,7 +2,7 @@
 //!
 //! A tool returns them as content blocks of MCP: objects with base64 data. As text they are useless
 //! to a model, and cost thousands of tokens. So they are taken out of the value, which keeps a
-//! short text in the place of each, and are passed on as blocks.
+//! short text in place of each, and are passed on as blocks.
 
 use std::{borrow::Cow, collections::BTreeMap};
 
@@ -13,13 +13,13 @@ use serde_json::{Map, Value};
 
 use crate::{ArtifactId, JsonText, display::line};
 
-/// The most blocks of one value; further ones are left out, and their place says so. Clients show
-/// every image to the model.
+/// The most blocks of one value; further ones are left out, and a text in their place says so.
+/// Clients show every image to the model.
 const MAX_BLOCKS: usize = 20;
 /// Characters of a type or a name in a placeholder.
 const SHOWN_CHARS: usize = 80;
-/// Bytes of a base64 text that is counted apart from the rest of a value. A shorter one counts as
-/// ordinary text.
+/// The least length of a base64 text that is counted separately from the rest of a value. A shorter
+/// one counts as ordinary text.
 const COUNTED_APART: usize = 256;
 
 /// A content block of MCP that is not text: an image, a sound, or an embedded resource. It
@@ -29,7 +29,7 @@ const COUNTED_APART: usize = 256;
 pub struct Media(Value);
 
 impl Media {
-    /// The block, as MCP has it.
+    /// The block, as in MCP.
     pub fn into_block(self) -> Value {
         self.0
     }
@@ -39,7 +39,7 @@ impl Media {
         self.0.get("type").and_then(Value::as_str).unwrap_or("resource")
     }
 
-    /// Its type and its bytes.
+    /// Its MIME type and its bytes.
     pub fn file(&self) -> Option<(Option<&str>, Vec<u8>)> {
         let holder = self.0.get("resource").unwrap_or(&self.0);
         let mime = holder.get("mimeType").and_then(Value::as_str);
@@ -61,23 +61,23 @@ pub fn may_hold_media(text: &str) -> bool {
     text.contains("\"mimeType\"") || text.contains("\"resource\"")
 }
 
-/// Takes all blocks out of a value, and leaves a text in the place of each:
-/// `[image 1: image/png, 9.8 KiB]`.
+/// Takes all blocks out of a value, and leaves a text in place of each: `[image 1: image/png, 9.8
+/// KiB]`.
 ///
-/// It recurses as deep as the value nests, which [`JsonBounds`](crate::JsonBounds) bounds.
+/// It recurses as deeply as the value is nested, which [`JsonBounds`](crate::JsonBounds) bounds.
 pub fn take_media(value: &mut Value) -> Vec<Media> {
     let mut found = Vec::new();
     take(value, &mut found);
     found
 }
 
-/// Whether a JSON text may contain the handle of a file: a cheap search, as [`may_hold_media`].
+/// Whether a JSON text may contain the handle of a file: a cheap search, like [`may_hold_media`].
 pub fn may_hold_handles(text: &str) -> bool {
     text.contains("\"artifact\"")
 }
 
-/// The handle by which a script knows a file that is kept as an artifact:
-/// `{"type": "image", "artifact": id, "mimeType": type, "bytes": length}`.
+/// The handle that stands in a script for a file that is kept as an artifact: `{"type": "image",
+/// "artifact": id, "mimeType": type, "bytes": length}`.
 pub fn file_handle(id: ArtifactId, mime: Option<&str>, bytes: u64) -> Value {
     let mut handle = serde_json::json!({ "type": kind_of(mime), "artifact": id, "bytes": bytes });
     if let (Some(mime), Some(members)) = (mime, handle.as_object_mut()) {
@@ -101,7 +101,7 @@ pub fn file_block(id: ArtifactId, mime: Option<&str>, bytes: &[u8]) -> Value {
     }
 }
 
-/// Bytes as base64, as MCP has them.
+/// Bytes as base64, as in MCP.
 pub fn base64(bytes: &[u8]) -> String {
     STANDARD.encode(bytes)
 }
@@ -119,7 +119,7 @@ fn kind_of(mime: Option<&str>) -> &'static str {
     }
 }
 
-/// The most files of one result that are kept apart.
+/// The most files of one result that are kept as artifacts.
 pub const MAX_FILES: usize = MAX_BLOCKS;
 
 /// A file in the content of a tool's result.
@@ -127,7 +127,7 @@ pub const MAX_FILES: usize = MAX_BLOCKS;
 pub struct FileBlock {
     /// What the block says that it is: `image`, `audio` or `resource`.
     pub kind: &'static str,
-    /// Its type, if the block says one.
+    /// Its MIME type, if the block has one.
     pub mime: Option<String>,
     /// The address of a resource.
     pub uri: Option<String>,
@@ -136,8 +136,8 @@ pub struct FileBlock {
 }
 
 impl FileBlock {
-    /// The file of a block, as JSON, that has more than so many bytes of base64. No tree is made of
-    /// it, since a server may write anything beside the file.
+    /// The file in a block (as JSON) that has more than this many bytes of base64. No tree is built
+    /// from the block, since a server may write anything beside the file.
     pub fn of(block: &str, above: u64) -> Option<Self> {
         let Written { kind, data, mime_type: mime, resource } = serde_json::from_str(block).ok()?;
         let is_of = |kind: &str, mime: &str| mime.strip_prefix(kind).is_some_and(|rest| rest.starts_with('/'));
@@ -169,7 +169,7 @@ impl FileBlock {
     }
 }
 
-/// A content block as far as it is a file.
+/// The parts of a content block that matter for a file.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Written<'a> {
@@ -194,9 +194,9 @@ struct WrittenResource<'a> {
     blob: Option<Cow<'a, str>>,
 }
 
-/// The files whose handles are in a value, each once, in their order.
+/// The files whose handles are in a value: each once, in the order of the handles.
 ///
-/// It recurses as deep as the value nests.
+/// It recurses as deeply as the value is nested.
 pub fn handles(value: &Value) -> Vec<ArtifactId> {
     fn find(value: &Value, found: &mut Vec<ArtifactId>) {
         match value {
@@ -215,9 +215,10 @@ pub fn handles(value: &Value) -> Vec<ArtifactId> {
 }
 
 /// Puts each of these blocks in the place of its first handle: a resource, if the handle is one.
-/// Other handles stay, also further ones of the same file: a value could have thousands of them.
+/// Other handles stay, including further ones of the same file: a value could have thousands of
+/// them.
 ///
-/// It recurses as deep as the value nests.
+/// It recurses as deeply as the value is nested.
 pub fn put_back(value: &mut Value, blocks: &mut BTreeMap<ArtifactId, Value>) {
     match value {
         Value::Object(members) => match handle_of(members).and_then(|id| blocks.remove(&id)) {
@@ -270,8 +271,8 @@ fn take(value: &mut Value, found: &mut Vec<Media>) {
     }
 }
 
-/// Whether a value has more than so many bytes of text for a model, not counting the base64 of its
-/// blocks.
+/// Whether a value has more than this many bytes of text for a model, not counting the base64 of
+/// its blocks.
 ///
 /// A tree is built only if the rest of the value is within `max`, so it has no more nodes than that
 /// of a value without blocks.
@@ -539,7 +540,7 @@ mod tests {
         {
             assert_eq!(bytes_beside_media(&other.to_string()), other.to_string().len(), "{other}");
         }
-        // However a text ends, it is read exactly to its end.
+        // A text is read exactly to its end, however it ends.
         for cut in ["\"", "\"\\", "\"abc", "\"AAAA="] {
             assert_eq!(bytes_beside_media(cut), cut.len());
         }

@@ -1,10 +1,10 @@
 //! "Did you mean": the nearest of a set of names.
 
-/// How many bytes of a name are compared; a longer one is not a typing error, and comparing takes
-/// quadratic time.
+/// The longest name that is compared, in bytes. A longer one is not a typing error, and comparing
+/// takes quadratic time.
 const LONGEST_COMPARED: usize = 128;
 
-/// The candidate that `name` was most probably meant to be, if any is near enough.
+/// The candidate that `name` was most likely meant to be, if any is near enough.
 ///
 /// Case, `_`, `-` and `.` are ignored; in addition, about one typing error in three letters is
 /// allowed. The first of equally near candidates wins, so the answer is deterministic for an

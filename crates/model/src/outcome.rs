@@ -15,18 +15,19 @@ pub struct Outcome {
     /// Images, sounds and embedded files that were taken out of the value. Not part of the JSON:
     /// they are shown as blocks where that is possible.
     pub media: Vec<Media>,
-    /// What became of parts that are too large to be shown: their places show a preview, or say
-    /// that they are cut.
+    /// What happened to parts that are too large to be shown. In their places there is a preview,
+    /// or a note that they were cut.
     pub kept: Vec<KeptPart>,
-    /// The script's logs, also when it failed.
+    /// The script's logs, even if it failed.
     pub logs: Vec<LogEntry>,
-    /// The tool calls that have ended, in the order in which the script got their answers, also
-    /// when it failed.
+    /// The tool calls that have ended, in the order in which the script got their answers, even if
+    /// it failed.
     pub calls: Vec<CallRecord>,
     /// What the run used.
     pub usage: Usage,
-    /// The calls and timers, by the number in which the script began them, in the order in which it
-    /// got their answers. Not part of the JSON: with it, a run can be repeated exactly.
+    /// The numbers of the calls and timers, in the order in which the script got their answers.
+    /// They are numbered in the order in which it began them. Not part of the JSON: with it, a run
+    /// can be repeated exactly.
     pub order: Vec<u64>,
     /// What the run took in, if it was to be recorded. Not part of the JSON either.
     pub recording: Option<Recorded>,
@@ -85,7 +86,7 @@ impl Outcome {
 /// A part of an outcome that is kept as an artifact.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct KeptPart {
-    /// Which part.
+    /// Which part it is.
     #[serde(skip_serializing_if = "KeptOf::is_value")]
     pub of: KeptOf,
     /// The artifact; `None` if it could not be kept.
@@ -101,11 +102,11 @@ pub struct KeptPart {
 /// A part of an outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeptOf {
-    /// The value. A preview is in its place.
+    /// The value. In its place there is a preview.
     Value,
-    /// The logs. Their beginning is in their place.
+    /// The logs. In their place there is their beginning.
     Logs,
-    /// An image, a sound or a file in the value, by its number in the text in its place.
+    /// An image, a sound or a file in the value, by its number in the text that replaced it.
     Media(usize),
 }
 
@@ -157,7 +158,7 @@ impl Serialize for Outcome {
     }
 }
 
-/// The level of a log entry, named as the method of `console` is.
+/// The level of a log entry, named like the method of `console`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the names say it")]
@@ -224,7 +225,7 @@ pub struct Usage {
     /// The time spent inside the guest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub guest_ms: Option<f64>,
-    /// The time spent waiting for tools, timers and starting children.
+    /// The time spent waiting for tools, for timers and for children to start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wait_ms: Option<f64>,
     /// wasmtime's fuel.
@@ -235,10 +236,10 @@ pub struct Usage {
     pub peak_memory_bytes: Option<u64>,
     /// The most bytes that the host held for the run at once: arguments of calls under way,
     /// answers, logs, records of calls. How many of them were answers depends on when these came.
-    /// If scripts have a process of their own, it is the sum of both processes.
+    /// If scripts run in a process of their own, it is the sum of both processes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peak_held_bytes: Option<u64>,
-    /// The source text.
+    /// The length of the source text.
     pub source_bytes: u64,
     /// Tool calls begun.
     pub tool_calls: u64,

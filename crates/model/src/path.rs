@@ -6,8 +6,8 @@ use serde::Serialize;
 
 /// A tool's path: the server's configured name, a dot, and the tool's exact name at that server.
 ///
-/// A server's name holds no dot (the configuration refuses one), so the first dot ends it; a tool's
-/// name may hold any.
+/// A server's name contains no dot (the configuration refuses one), so the first dot ends it; a
+/// tool's name may contain any number.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ToolPath {
     server: String,
@@ -15,9 +15,10 @@ pub struct ToolPath {
 }
 
 impl ToolPath {
-    /// The name for the lock of a stateful server in its namespace. No tool can have this name.
+    /// The name of the function that locks a stateful server, in its namespace. No tool can have
+    /// this name.
     pub const ACQUIRE: &str = "$exclusive";
-    /// The name for releasing the lock.
+    /// The name of the function that releases the lock.
     pub const RELEASE: &str = "$release";
 
     /// Whether this locks or unlocks a server, and is not a tool.
@@ -25,13 +26,13 @@ impl ToolPath {
         [Self::ACQUIRE, Self::RELEASE].contains(&self.tool.as_str())
     }
 
-    /// Whether a namespace can have a property of this name: lists of properties have one a line.
+    /// Whether a namespace can have a property of this name: lists of properties have one per line.
     pub fn is_property(name: &str) -> bool {
         !name.is_empty() && !name.contains('\n')
     }
 
-    /// Whether a component can import this tool, or find it by this path. It has no other names for
-    /// it, as scripts have.
+    /// Whether a component can import this tool, or find it by this path. Unlike scripts,
+    /// components have no other names for a tool.
     pub fn is_importable(&self) -> bool {
         Self::is_property(&self.tool) && !self.is_lock()
     }

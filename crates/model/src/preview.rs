@@ -38,12 +38,12 @@ const DETAILS: [Detail; 6] = [
     Detail { elements: 1, members: 5, characters: 20, name: 20, depth: 1 },
 ];
 
-/// Values that are looked at closely, whatever the text holds.
+/// How many values are looked at closely, whatever the text contains.
 const VALUES: usize = 20_000;
-/// The share of a value's parts in what their container may look at: a large first part leaves room
-/// for those after it.
+/// Each part of a value may look at this fraction (one in four) of what its container may look at,
+/// so that a large first part leaves room for those after it.
 const SHARE: usize = 4;
-/// Values that each part may look at in any case.
+/// How many values each part may look at in any case.
 const LEAST: usize = 8;
 
 /// A value of the same shape, of at most [`PREVIEW_BYTES`]: arrays have their first three elements,
@@ -70,7 +70,7 @@ pub fn preview(json: &JsonText) -> JsonText {
     JsonText::null()
 }
 
-/// A value, as far as any preview shows it.
+/// A value, as much of it as any preview shows.
 enum Part {
     /// A number, `true`, `false` or `null`.
     Scalar(Range<usize>),
@@ -88,8 +88,8 @@ enum Part {
 }
 
 impl Part {
-    /// The value that begins with a token. `left` is what may still be looked at in all, and
-    /// `share` in this value.
+    /// The value that begins with a token. `left` is how many values may still be looked at in all,
+    /// and `share` how many in this value.
     fn read(tokens: &mut Tokens<'_>, begin: &Token, depth: usize, left: &mut usize, share: usize) -> Self {
         *left = left.saturating_sub(1);
         match begin.kind {
@@ -205,7 +205,7 @@ impl Shown<'_> {
         self.json.len() <= PREVIEW_BYTES
     }
 
-    /// Writes a member's name: one of its own, although others were cut to the same.
+    /// Writes a member's name, and makes it unique if other names were cut to the same text.
     fn name(&mut self, name: String, names: &mut HashSet<String>) {
         if !names.is_empty() {
             self.json.push(',');
@@ -241,7 +241,7 @@ fn cut(mut characters: impl Iterator<Item = char>, most: usize) -> String {
     shown
 }
 
-/// A number with a comma at each third digit.
+/// A number with a comma after every three digits.
 fn thousands(number: usize) -> String {
     let digits = number.to_string();
     let mut shown = String::new();

@@ -1,22 +1,22 @@
-//! The projects of a server that has an instance for each key.
+//! The projects of a server that has an instance for each project.
 
 use std::path::PathBuf;
 
 /// The projects among which calls of a server are routed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Projects {
-    /// The argument that names the project of a call: the one of which the server's key is made.
+    /// The argument that names the project of a call, and from which the server's key is made.
     pub argument: String,
-    /// In the order of the configuration, in which the first of two that fit as well is taken.
+    /// In the order of the configuration: of two that fit equally well, the first is taken.
     pub all: Vec<Project>,
-    /// The project of calls whose words fit none.
+    /// The project for calls whose words fit none.
     pub default: Option<String>,
 }
 
 impl Projects {
     /// The argument that takes words in place of a project's name.
     pub const CONTEXT: &str = "context";
-    /// The argument that makes a call of all projects.
+    /// The argument that turns a call into a call of all projects.
     pub const SPREAD: &str = "projects";
     /// Its only value.
     pub const ALL: &str = "all";
@@ -39,23 +39,23 @@ impl Projects {
 pub struct Project {
     /// Its name: the key of its instance.
     pub name: String,
-    /// Its folder, which stands for the key in what its instance is started with. Without one, the
-    /// name stands there.
+    /// Its folder, which replaces the key's placeholder in the command that starts its instance. If
+    /// there is none, the name does.
     pub path: Option<PathBuf>,
-    /// The folder in which `path` has to be, where a file in that folder says which it is.
+    /// The folder in which `path` must be, if a file in that folder sets `path`.
     pub within: Option<PathBuf>,
     /// Programming languages.
     pub languages: Vec<String>,
     /// What it is concerned with.
     pub concerns: Vec<String>,
-    /// Words that mean this project and hardly another.
+    /// Words that mean this project and hardly any other.
     pub hints: Vec<String>,
-    /// Why there is no calling it: the file in its folder cannot be used.
+    /// Why it cannot be called, if the file in its folder cannot be used.
     pub fault: Option<String>,
 }
 
 impl Project {
-    /// The longest name, in bytes: what file systems take.
+    /// The longest name, in bytes: the limit of file systems.
     pub const NAME_BYTES: usize = 255;
     /// The most entries of a list of words.
     pub const MOST_TERMS: usize = 256;

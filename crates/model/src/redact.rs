@@ -1,8 +1,8 @@
 //! Secrets of the configuration, found and masked in texts that quote them.
 //!
-//! For belljar's own texts, and for a server's stderr and error texts. Not for the values, logs and
-//! results of scripts: there a mask would corrupt data, and would tell a script which of its
-//! guesses is the secret.
+//! This is for belljar's own texts, and for a server's stderr and error texts. It is not for the
+//! values, logs and results of scripts: there a mask would corrupt data, and would tell a script
+//! which of its guesses is the secret.
 
 use std::{
     borrow::Cow,
@@ -21,10 +21,10 @@ pub const MASK: &str = "[redacted]";
 
 /// The shortest secret that is masked, in characters: a shorter one is part of ordinary words.
 const SHORTEST: usize = 8;
-/// The size of all secrets of one server, in bytes: a few keys and certificates. The search takes
-/// at most some hundred times as much memory.
+/// The most bytes of all secrets of one server: a few keys and certificates. The search takes at
+/// most some hundred times as much memory.
 const MOST_BYTES: usize = 64 * 1024;
-/// How many secrets that were added later are kept, the newest first: the tokens of a login are
+/// How many secrets that were added later are kept: the newest ones. The tokens of a login are
 /// renewed again and again.
 const LEARNED: usize = 8;
 
@@ -56,8 +56,8 @@ impl Redactor {
     /// a secret is left at the cut.
     pub const REACH: usize = 512;
 
-    /// Masks `secrets`, also in the forms in which programs and protocols write them: in URLs, JSON
-    /// and base64. Secrets of less than eight characters are ignored.
+    /// Masks `secrets`, including in the forms in which programs and protocols write them: in URLs,
+    /// JSON and base64. Secrets of fewer than eight characters are ignored.
     pub fn new<'secret>(secrets: impl IntoIterator<Item = &'secret str>) -> Self {
         Self { configured: Search::of(secrets), learned: RwLock::default() }
     }
@@ -103,7 +103,7 @@ impl Redactor {
             shown.push_str(MASK);
             from = stop;
         }
-        // If a secret reaches beyond the end, nothing follows it.
+        // If a secret extends beyond the end, nothing follows it.
         shown.push_str(text.get(from..end).unwrap_or_default());
         Cow::Owned(shown)
     }

@@ -1,8 +1,8 @@
 //! The events of a run, for listeners that may lose some.
 //!
-//! What must not be lost goes to the ledger, on the path of the call itself. Events are sent to
-//! listeners, and never waited for. For a run in the engine's process, a listener that joins during
-//! the run hears what happens inside it only after the run's next answer.
+//! What must not be lost goes to the ledger, as part of the call itself. Events are sent to
+//! listeners, and no run waits for that. For a run in the engine's process, a listener that joins
+//! during the run hears what happens inside it only after the run's next answer.
 
 use std::{sync::Arc, time::SystemTime};
 
@@ -38,7 +38,7 @@ pub enum RunStep {
         /// The name that its client gives itself.
         #[serde(skip_serializing_if = "Option::is_none")]
         client: Option<Arc<str>>,
-        /// Where it stands in a trace, if that is recorded.
+        /// Its place in a trace, if that is recorded.
         #[serde(skip)]
         trace: Option<Arc<RunTrace>>,
     },
@@ -63,7 +63,7 @@ pub enum RunStep {
         /// Its tool.
         tool: ToolPath,
     },
-    /// It no longer waits for them.
+    /// The call no longer waits for a person.
     Resumed {
         /// Its number in the run.
         call: u64,
@@ -86,14 +86,14 @@ pub enum RunStep {
         call: u64,
         /// Its tool.
         tool: ToolPath,
-        /// What the tool's annotations say that it changes.
+        /// What the tool may change, as the owner declares, or else as its annotations say.
         effect: Effect,
     },
-    /// A call is being sent. Its intent is already kept, if it needs one.
+    /// A call is being sent. Its intent is in the ledger already, if it needs one.
     Sent {
         /// Its number in the run.
         call: u64,
-        /// Its arguments as they are sent, if its trace takes them.
+        /// Its arguments as they are sent, if its trace is to contain them.
         #[serde(skip)]
         arguments: Option<Arc<CallContent>>,
     },
@@ -104,13 +104,13 @@ pub enum RunStep {
         /// The message, on one line.
         text: String,
     },
-    /// The answer of a call came, or it was not sent.
+    /// The answer to a call came, or the call was not sent.
     Answered {
         /// Its number in the run.
         call: u64,
         /// Its tool. A listener that lost the call's beginning still knows what it was.
         tool: ToolPath,
-        /// What the tool's annotations say that it changes.
+        /// What the tool may change, as the owner declares, or else as its annotations say.
         effect: Effect,
         /// The verdict of the owner's rules, if there are any.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -126,7 +126,7 @@ pub enum RunStep {
         /// The length of its answer, if one came.
         #[serde(skip_serializing_if = "Option::is_none")]
         bytes: Option<u64>,
-        /// Its answer, if one came and its trace takes it.
+        /// Its answer, if one came and its trace is to contain it.
         #[serde(skip)]
         result: Option<Arc<CallContent>>,
     },
@@ -153,7 +153,7 @@ pub enum RunStep {
     },
 }
 
-/// The arguments or the result of a call, for a trace whose owner asks for them: cut, and without
+/// The arguments or the result of a call, if the owner wants them in traces. They are cut, and lack
 /// what recordings leave out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallContent {
@@ -164,7 +164,7 @@ pub struct CallContent {
 }
 
 impl CallContent {
-    /// Bytes of a text.
+    /// The most bytes of a text.
     pub const MAX_BYTES: usize = 32 * 1024;
 
     /// The beginning of this text.
@@ -176,7 +176,7 @@ impl CallContent {
 }
 
 impl RunStep {
-    /// Bytes of a script's text. A thousand such events wait for each listener.
+    /// The most bytes of a script's text. Up to a thousand such events wait for each listener.
     pub const MAX_TEXT: usize = 1000;
 
     /// A text that a script wrote to its log.

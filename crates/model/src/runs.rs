@@ -1,4 +1,4 @@
-//! How many runs there may be at once, as a configuration sets it.
+//! The configuration of how many runs there may be at once.
 
 use std::{num::NonZeroU32, time::Duration};
 
@@ -11,13 +11,13 @@ use crate::limits::optional;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct RunsPatch {
-    /// Runs that may be live at once, waiting for tools or computing.
+    /// How many runs may be live at once, whether they compute or wait for tools.
     pub max_live: Option<NonZeroU32>,
     /// The memory limits of all live runs together.
     pub live_memory: Option<ByteSize>,
-    /// Runs that may compute at once.
+    /// How many runs may compute at once.
     pub max_computing: Option<NonZeroU32>,
-    /// Runs that may queue.
+    /// How many runs may queue.
     pub max_queued: Option<u32>,
     /// Whether scripts run in a confined process of their own.
     pub process: Option<bool>,

@@ -1,9 +1,10 @@
-//! A value as a script has it, in the JSON in which it crosses: with undefined and bytes.
+//! A script's value, including undefined and bytes, and the JSON in which it crosses to the host.
 //!
 //! Extended JSON is JSON in which an object whose only member is `$belljar` is special:
 //! `{"$belljar": "undefined"}` is undefined, `{"$belljar": {"bytes": "…", "type": "Uint8Array"}}`
-//! is bytes in base64, and `{"$belljar": {"object": {…}}}` is the inner object, which itself has
-//! that only member. Anything else there is refused, so that each text has one meaning.
+//! is bytes in base64, and `{"$belljar": {"object": {…}}}` is the inner object, whose only member
+//! is itself `$belljar`. Any other content of `$belljar` is refused, so that each text has one
+//! meaning.
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use serde_json::{Map, Number, Value, json};
@@ -18,7 +19,7 @@ const UNDEFINED: &str = "undefined";
 /// A value of a script that can cross to its host.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ScriptValue {
-    /// `undefined`, which plain JSON has not.
+    /// `undefined`, which plain JSON does not have.
     Undefined,
     /// `null`.
     Null,
@@ -36,12 +37,12 @@ pub enum ScriptValue {
     Object(Vec<(String, ScriptValue)>),
 }
 
-/// Bytes, and what the script has them in.
+/// Bytes, and the type of their object in the script.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bytes {
-    /// What they are in the script.
+    /// The type of the script's object.
     pub kind: BytesKind,
-    /// The bytes, in the order of memory. Numbers of several bytes are little-endian.
+    /// The bytes, as they are in memory. Numbers of several bytes are little-endian.
     pub bytes: Vec<u8>,
 }
 
@@ -69,7 +70,7 @@ pub enum BytesKind {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ValueError {
-    /// It cannot be read at all.
+    /// The text is not JSON.
     #[error("the value is not JSON")]
     NotJson,
     /// The content of `$belljar` has no meaning.
@@ -248,7 +249,8 @@ impl ScriptValue {
     }
 }
 
-/// The content of an object whose only member is the mark; or else the object's members.
+/// The content of an object whose only member is the mark. For any other object, its members as the
+/// error.
 fn marked(mut members: Map<String, Value>) -> Result<Value, Map<String, Value>> {
     if members.len() != 1 {
         return Err(members);
@@ -257,7 +259,7 @@ fn marked(mut members: Map<String, Value>) -> Result<Value, Map<String, Value>> 
 }
 
 impl From<Value> for ScriptValue {
-    /// The value as it is: in plain JSON, no object is special.
+    /// The value unchanged: in plain JSON, no object is special.
     fn from(value: Value) -> Self {
         match value {
             Value::Null => Self::Null,

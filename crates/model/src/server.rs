@@ -13,24 +13,25 @@ pub struct ServerSpec {
     /// How it is reached.
     pub transport: Transport,
     /// How long starting it may take, from `exec` to the tool list. Twenty seconds by default:
-    /// `npx` may have to unpack.
+    /// `npx` may have to unpack a package.
     pub start_timeout: Duration,
-    /// The owner's word on what its tools may change, and on whether its own word counts.
+    /// The owner's settings for what its tools may change, and for whether what the server says
+    /// counts.
     pub effects: EffectRules,
     /// The MCP revisions to try.
     pub era: Era,
-    /// What it may ask of the client whose run calls it.
+    /// What it may ask the client whose run calls it.
     pub asks: Asks,
     /// How its process is kept.
     pub life: Life,
-    /// Whether one run at a time has it, from its first call to the end of the run.
+    /// Whether only one run at a time may use it, from the run's first call to its end.
     pub exclusive: bool,
-    /// What its owner wants its figures to be.
+    /// The owner's targets for its figures.
     pub targets: Targets,
-    /// By the names of tools: what is made of their results before a script sees them, in jq's
-    /// language.
+    /// Filters by the names of tools, in jq's language: a script gets a tool's results after its
+    /// filter.
     pub results: BTreeMap<String, String>,
-    /// Where results of its tools name what a call has changed, by exact name.
+    /// By the exact names of tools, where their results name what a call has changed.
     pub affected: BTreeMap<String, AffectedPointers>,
 }
 
@@ -38,16 +39,16 @@ pub struct ServerSpec {
 /// every element or member.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct AffectedPointers {
-    /// To files.
+    /// Pointers to files.
     pub files: Vec<String>,
-    /// To symbols, as the tool calls them.
+    /// Pointers to symbols, as the tool names them.
     pub symbols: Vec<String>,
 }
 
 /// How calls of different runs affect each other at one server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sharing {
-    /// Not at all.
+    /// They do not affect each other.
     Free,
     /// They share the server's state, such as a page, and mix if they overlap.
     Stateful,
@@ -93,7 +94,7 @@ impl ServerSpec {
         }
     }
 
-    /// How its calls affect each other: as its owner says, or as known for its program.
+    /// How its calls affect each other: as its owner says, or as is known of its program.
     pub fn sharing(&self) -> Sharing {
         match &self.transport {
             _ if self.exclusive => Sharing::Exclusive,
@@ -108,7 +109,7 @@ impl ServerSpec {
     }
 }
 
-/// What a server may ask of the client whose run calls it, if the client supports it.
+/// What a server may ask the client whose run calls it, if the client supports it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Asks {
     /// A question to the user, who sees which server asks. The only one that is allowed unless the
@@ -127,7 +128,7 @@ impl Asks {
     /// Nothing.
     pub const NOTHING: Self = Self { elicitation: false, sampling: false, roots: false };
 
-    /// The same with what a configuration calls `name`, or `None` for an unknown name.
+    /// The same, with what a configuration calls `name` allowed too, or `None` for an unknown name.
     pub fn with(self, name: &str) -> Option<Self> {
         Some(match name {
             "elicitation" => Self { elicitation: true, ..self },
@@ -144,7 +145,7 @@ impl Default for Asks {
     }
 }
 
-/// Which MCP revisions a server is spoken to in. They differ in how a connection begins.
+/// Which MCP revisions belljar speaks with a server. They differ in how a connection begins.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Era {
@@ -175,7 +176,7 @@ impl Era {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Transport {
-    /// A process of our own, spoken to over its stdin and stdout.
+    /// A process that belljar starts and speaks to over its stdin and stdout.
     Stdio(StdioCommand),
     /// Streamable HTTP or legacy SSE at a URL.
     Http(HttpEndpoint),
@@ -220,14 +221,14 @@ pub struct StdioCommand {
     pub sandbox: Option<ChildSandbox>,
 }
 
-/// What a confined program may reach, besides the system's own folders and its own file.
+/// What a confined program may reach, apart from the system's own folders and its own file.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ChildSandbox {
     /// Whether it has a network.
     pub network: bool,
     /// Files and folders that it may read, and programs there that it may execute.
     pub read: Vec<PathBuf>,
-    /// Files and folders to which it has all access.
+    /// Files and folders to which it has full access.
     pub write: Vec<PathBuf>,
 }
 
@@ -253,15 +254,15 @@ pub struct HttpEndpoint {
     pub headers: BTreeMap<String, String>,
     /// The protocol.
     pub protocol: HttpProtocol,
-    /// How belljar is known to the server's authorization server, for a login.
+    /// How belljar identifies itself to the server's authorization server, for a login.
     pub oauth: OAuthClient,
     /// The proxy for its https requests and its logins. May hold a password.
     pub proxy: Option<String>,
 }
 
 impl HttpEndpoint {
-    /// A remote server without headers, whose protocol is detected, and where belljar registers
-    /// itself for a login.
+    /// A remote server without headers. Its protocol is detected, and belljar registers itself for
+    /// a login.
     pub fn new(url: impl Into<String>) -> Self {
         Self {
             url: url.into(),
@@ -292,7 +293,7 @@ pub struct OAuthClient {
     /// Its id. Without one, belljar registers itself.
     pub id: Option<String>,
     /// The URL of a document that describes belljar as a client, for authorization servers that
-    /// read such documents; then it is the id.
+    /// read such documents. For those, the URL is the id.
     pub metadata: Option<String>,
     /// Its secret, if it has one.
     pub secret: Option<String>,

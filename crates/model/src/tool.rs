@@ -1,4 +1,4 @@
-//! A tool's definition as a child server gives it, parsed tolerantly.
+//! A tool's definition as a child server sends it, parsed tolerantly.
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -73,8 +73,8 @@ impl ToolDefinition {
     /// Reads one entry of `tools/list`. Malformed optional parts count as absent.
     ///
     /// # Errors
-    /// [`DefinitionError`] if there is no usable name; such an entry cannot be called, and does not
-    /// hide any other.
+    /// [`DefinitionError`], if there is no usable name. Such an entry cannot be called, and does
+    /// not hide any other.
     pub fn from_json(entry: Value) -> Result<Self, DefinitionError> {
         let Value::Object(mut entry) = entry else { return Err(DefinitionError::NotAnObject) };
         let name = text(&mut entry, "name").ok_or(DefinitionError::NoName)?;

@@ -1,8 +1,8 @@
-//! Where a run stands in a trace, as W3C Trace Context writes it.
+//! A run's place in a trace, as in W3C Trace Context.
 //!
 //! A client names its own span in the `_meta` of a request (`traceparent`, `tracestate`), and
 //! belljar names the span of a call in the `_meta` of the request to the child. What a client says
-//! is hostile: it is parsed into these types, and what does not parse was never there.
+//! is hostile: it is parsed into these types, and ignored if it does not parse.
 
 use std::{fmt, str::FromStr, sync::Arc};
 
@@ -15,11 +15,11 @@ pub const TRACEPARENT: &str = "traceparent";
 /// The key of what tracing systems add to it.
 pub const TRACESTATE: &str = "tracestate";
 
-/// Bytes of a `tracestate`. The standard asks for at least so many.
+/// The most bytes of a `tracestate`. The standard asks for at least this many.
 const MAX_STATE: usize = 512;
-/// Members of a `tracestate`, by the standard.
+/// The most members of a `tracestate`, according to the standard.
 const MAX_STATE_MEMBERS: usize = 32;
-/// Bytes of what a client's request says of itself.
+/// The most bytes of what a client's request says about itself.
 const MAX_TEXT: usize = 128;
 
 /// A span of a trace.
@@ -72,17 +72,18 @@ impl fmt::Display for TraceContext {
     }
 }
 
-/// The request of a client that a run answers, for its span.
+/// The client's request that a run answers, for the run's span.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RequestTrace {
     /// The client's span, as the request's `_meta` has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub traceparent: Option<String>,
-    /// What belongs to it.
+    /// The `tracestate` that belongs to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tracestate: Option<String>,
-    /// The request, if it is one of the MCP server; without, the client's span is the run's parent.
+    /// The request, if it was made to belljar's MCP server. Otherwise the client's span is the
+    /// run's parent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub served: Option<ServedRequest>,
 }
@@ -101,10 +102,10 @@ pub struct ServedRequest {
     pub transport: String,
 }
 
-/// Why a request was not answered as it wanted.
+/// Why a request was not answered as requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RequestFailure {
-    /// The result of its tool is an error; of this kind, if a run was refused.
+    /// The result of its tool is an error. It has this kind, if a run was refused.
     Tool(Option<ErrorKind>),
     /// An error of JSON-RPC with this code.
     Code(i32),
@@ -121,7 +122,7 @@ impl RequestTrace {
         Some(TraceContext { state: self.tracestate.as_deref().and_then(state), ..parent })
     }
 
-    /// The same with no text longer than a span needs. It is applied where a request is read.
+    /// The same, with no text longer than a span needs. This is applied where a request is read.
     #[must_use]
     pub fn bounded(mut self) -> Self {
         // A traceparent of a later version may be longer, and ends somewhere.
@@ -156,23 +157,23 @@ fn state(text: &str) -> Option<Arc<str>> {
     is_state.then(|| text.into())
 }
 
-/// Where a run stands in a trace: its own span, and those around it.
+/// A run's place in a trace: its own span, and those around it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunTrace {
     /// The run's span.
     pub run: TraceContext,
     /// The client's span, if it named one.
     pub parent: Option<u64>,
-    /// The span of the request that the run answers, if a client of the MCP server made one: it is
-    /// between the client's and the run's.
+    /// The span of the request that the run answers, if a client of the MCP server made one. It is
+    /// between the client's span and the run's.
     pub request: Option<(u64, ServedRequest)>,
-    /// The run's first span, if it goes on after it was put aside.
+    /// The run's first span, if the run goes on after it was put aside.
     pub resumes: Option<TraceContext>,
 }
 
 impl RunTrace {
-    /// The span of a call of the run. It follows from the run's span and the number, so that the
-    /// child is told of it before anything of it is written.
+    /// The span of a call of the run. It is derived from the run's span and the call's number, so
+    /// that the child can be told before the span is written.
     pub fn call(&self, number: u64) -> TraceContext {
         // One step of splitmix64, which maps no two numbers to one.
         let mut bits = self.run.span ^ number.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);

@@ -47,7 +47,7 @@ macro_rules! limits {
             }
         }
 
-        /// A patch that sets every limit: applied to any limits, it gives these.
+        /// A patch that sets every limit: applied to any limits, it results in these.
         impl From<&Limits> for LimitsPatch {
             fn from(limits: &Limits) -> Self {
                 Self { $($field: Some(limits.$field),)+ }
@@ -81,8 +81,7 @@ macro_rules! limits {
                 }
             }
 
-            /// The unit of what was used and of what there was: `ms` for durations, `bytes` for
-            /// sizes.
+            /// The unit of the limit and of what was used: `ms` for durations, `bytes` for sizes.
             pub const fn unit(self) -> &'static str {
                 match self {
                     $(Self::$name => $unit,)+

@@ -1,13 +1,13 @@
 //! Every budget of a run, declared once, each with its default and its reason.
 //!
-//! The rows of `table.rs` generate [`Limits`], [`LimitsPatch`] and [`LimitName`].
-//! [`LimitSpec::ALL`] is used for the reader of belljar.toml, the options of the command line, the
-//! JSON schema, recordings and docs/LIMITS.md, or to check them.
+//! The rows of `table.rs` generate [`Limits`], [`LimitsPatch`] and [`LimitName`]. The reader of
+//! belljar.toml, the options of the command line, the JSON schema, recordings and docs/LIMITS.md
+//! are made from [`LimitSpec::ALL`], or checked against it.
 //!
 //! One bound is not here, since nobody can set it: the guest's stack. It is part of the
 //! interpreter's image, laid out by the linker (4 MiB; 10,000 nested calls of JavaScript, and 400
 //! of native functions), and the machine code is compiled for it. Exceeding it is a `RangeError`
-//! that a script can catch, or ends the run as `stack`.
+//! that a script can catch, or ends the run with an error of the kind `stack`.
 
 mod declare;
 mod spec;
@@ -73,10 +73,10 @@ impl LimitsPatch {
         over
     }
 
-    /// `ceiling` lowered by what is set here: for a client, who may not raise.
+    /// `ceiling` lowered by what is set here: for a client, who may not raise limits.
     ///
     /// # Errors
-    /// [`LimitError`] names the first limit that was requested above its ceiling.
+    /// [`LimitError`], which names the first limit that was requested above its ceiling.
     pub fn within(&self, ceiling: &Limits) -> Result<Limits, LimitError> {
         let limits = self.over(ceiling);
         for spec in LimitSpec::ALL {

@@ -1,11 +1,11 @@
-//! What is told of what was measured.
+//! The figures that are shown for what was measured.
 
 use serde::{Deserialize, Serialize};
 
 use super::{Histogram, Measures, TargetFigure, Targets, targets::milliseconds};
 
-/// For so many days what was measured is kept, this day included: long enough to see a pattern, and
-/// short enough that what is fixed today is not held against a server for months.
+/// How many days measurements are kept, including today: long enough to see a pattern, and short
+/// enough that a problem that is fixed today does not count against a server for months.
 pub const MEASURED_DAYS: u32 = 7;
 
 /// The figures of one server, over the days that are kept.
@@ -15,7 +15,7 @@ pub struct ServerFigures {
     pub name: String,
     /// Starts, from the demand to the list of tools.
     pub starts: Timing,
-    /// The first call of each life, with the start where it waited for that.
+    /// The first call of each life, including the start if the call waited for it.
     pub first_calls: Timing,
     /// All other calls.
     pub warm_calls: Timing,
@@ -29,19 +29,19 @@ pub struct ServerFigures {
     pub deaths: u64,
     /// Instances that came back after they had been ready.
     pub restarts: u64,
-    /// How often it was left alone because it failed again and again.
+    /// How often it was left alone because it kept failing.
     pub breaker_trips: u64,
-    /// Calls that went to another instance than the call before.
+    /// Calls that went to an instance other than that of the call before.
     pub switches: u64,
-    /// Instances that were given up so that another has their place.
+    /// Instances that were given up to make room for another.
     pub displaced: u64,
-    /// What its owner wants of it.
+    /// How it compares with the targets of its owner.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub targets: Vec<TargetFigure>,
 }
 
 impl ServerFigures {
-    /// The figures of a server, held against what its owner wants.
+    /// The figures of a server, compared with the targets of its owner.
     pub fn of(name: impl Into<String>, measures: &Measures, targets: &Targets) -> Self {
         Self {
             name: name.into(),
@@ -61,18 +61,18 @@ impl ServerFigures {
     }
 }
 
-/// How long something took. Where it never happened there are no times.
+/// How long something took. If it never happened, there are no times.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Timing {
     /// How often it happened.
     pub count: u64,
-    /// What half of the times do not exceed, in milliseconds.
+    /// The median, in milliseconds: half of the times do not exceed it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p50_ms: Option<f64>,
-    /// What 95 of 100 do not exceed.
+    /// The 95th percentile, in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p95_ms: Option<f64>,
-    /// The longest.
+    /// The longest time, in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_ms: Option<f64>,
 }

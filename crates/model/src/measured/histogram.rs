@@ -4,15 +4,15 @@ use std::{collections::BTreeMap, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
-/// Each power of two has so many ranges: a range is at most a thirty-second of its values wide.
+/// How many ranges each power of two has: a range is at most a thirty-second of its values wide.
 const PARTS: u64 = 32;
 const PART_BITS: u32 = PARTS.trailing_zeros();
-/// The longest time that is told apart, in microseconds: 71 minutes.
+/// The longest time that is distinguished, in microseconds: 71 minutes.
 const LONGEST: u64 = (1 << 32) - 1;
-/// Ranges that there can be.
+/// How many ranges there can be.
 const RANGES: u64 = PARTS * (32 - PART_BITS as u64 + 1);
 
-/// Counts of times by range. Two of them can be added, and a quantile is at most 3.2 % above the
+/// Counts of times by range. Two histograms can be added, and a quantile is at most 3.2 % above the
 /// true one.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -29,7 +29,7 @@ impl Histogram {
         self.count(range_of(microseconds), 1);
     }
 
-    /// Adds what was counted elsewhere. Ranges that no time has are left out.
+    /// Adds what was counted elsewhere. Ranges that cannot exist are left out.
     pub fn add(&mut self, other: &Self) {
         let known = other.counts.iter().filter(|(range, _)| u64::from(**range) < RANGES);
         known.for_each(|(range, count)| self.count(*range, *count));
@@ -41,8 +41,8 @@ impl Histogram {
         self.counts.values().fold(0, |sum, count| sum.saturating_add(*count))
     }
 
-    /// The time that so many hundredths of all times do not exceed: the end of its range. Nothing
-    /// where nothing was counted.
+    /// The time that this many hundredths of all times do not exceed: the end of its range. `None`
+    /// if nothing was counted.
     pub fn quantile(&self, hundredths: u8) -> Option<Duration> {
         let rank = u128::from(self.samples()) * u128::from(hundredths.min(100));
         let mut below = 0_u128;
@@ -115,7 +115,7 @@ mod tests {
             assert!(found >= expected && found <= expected.mul_f64(1.032), "{hundredths}: {found:?}");
         }
         assert_eq!(histogram.max(), Some(Duration::from_secs(1)));
-        // One time is all quantiles.
+        // If there is one time, it is every quantile.
         let mut one = Histogram::default();
         one.record(Duration::from_micros(1_234_567));
         assert_eq!([0, 50, 95, 100].map(|part| one.quantile(part)), [one.max(); 4]);

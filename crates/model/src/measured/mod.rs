@@ -1,8 +1,8 @@
-//! What is measured of child servers.
+//! Measurements of child servers.
 //!
-//! `histogram.rs` keeps times, `figures.rs` is what is told of them, and `targets.rs` is what the
-//! owner wants them to be. [`Measures`] is all that is kept of one server: it adds up, from
-//! instance to instance and from process to process, and its size has a bound.
+//! `histogram.rs` keeps times, `figures.rs` has the figures that are shown, and `targets.rs` what
+//! the owner wants them to be. [`Measures`] is all that is kept of one server. Those of several
+//! instances and processes can be added, and their size is bounded.
 
 mod figures;
 mod histogram;
@@ -20,14 +20,15 @@ pub use targets::{ErrorShare, TargetFigure, Targets};
 pub struct Measures {
     /// Starts that succeeded: from the demand to the list of tools.
     pub starts: Histogram,
-    /// The first answered call of each life, from its turn to the answer: with the start, where the
-    /// call waited for it.
+    /// The first answered call of each life, from its turn to the answer, including the start if
+    /// the call waited for it.
     pub first_calls: Histogram,
     /// Every other answered call, from when it was sent to the answer.
     pub warm_calls: Histogram,
     /// Starts that failed.
     pub failed_starts: u64,
-    /// Calls without a result: the server was not there, died, was too slow, or answered nonsense.
+    /// Calls without a result: the server was unavailable, died, was too slow, or answered
+    /// nonsense.
     pub errors: u64,
     /// Calls whose result says that the tool failed.
     pub tool_errors: u64,
@@ -35,11 +36,11 @@ pub struct Measures {
     pub deaths: u64,
     /// Instances that came back after they had been ready.
     pub restarts: u64,
-    /// How often it was left alone because it failed again and again.
+    /// How often it was left alone because it kept failing.
     pub breaker_trips: u64,
-    /// Calls that went to another instance than the call before.
+    /// Calls that went to an instance other than that of the call before.
     pub switches: u64,
-    /// Instances that were given up so that another has their place.
+    /// Instances that were given up to make room for another.
     pub displaced: u64,
 }
 
@@ -84,7 +85,7 @@ mod tests {
         assert_eq!((sum.errors, sum.breaker_trips, sum.warm_calls.samples()), (3, u64::MAX, 1));
         let text = serde_json::to_string(&sum).expect("JSON");
         assert_eq!(serde_json::from_str::<Measures>(&text).expect("the same"), sum);
-        // What a later version adds, or an earlier one did not have, is no error.
+        // What a later version adds, or an earlier one did not have, is not an error.
         let other: Measures = serde_json::from_str(r#"{"errors": 3, "more": {}}"#).expect("measures");
         assert_eq!(other, Measures { errors: 3, ..Measures::default() });
         assert!(Measures::default().is_empty() && !other.is_empty());

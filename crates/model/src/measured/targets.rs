@@ -1,4 +1,4 @@
-//! What the owner of a server wants its figures to be.
+//! The owner's targets for the figures of a server.
 
 use std::{fmt, str::FromStr, time::Duration};
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Histogram, Measures};
 
-/// What the owner wants of one server.
+/// The owner's targets for one server.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Targets {
     /// How long 95 of 100 starts may take.
@@ -15,7 +15,7 @@ pub struct Targets {
     pub first: Option<Duration>,
     /// How long 95 of 100 of all other calls may take.
     pub warm: Option<Duration>,
-    /// Which part of the calls may bring no result.
+    /// What share of the calls may have no result.
     pub errors: Option<ErrorShare>,
 }
 
@@ -23,7 +23,7 @@ impl Targets {
     /// The names used in configuration.
     pub const NAMES: [&str; 4] = ["start", "first", "warm", "errors"];
 
-    /// How each of them stands.
+    /// How each target compares with what was measured.
     pub fn held_against(&self, measures: &Measures) -> Vec<TargetFigure> {
         let time = |name: &str, target: Option<Duration>, times: &Histogram| {
             let target = target?;
@@ -66,19 +66,19 @@ pub struct TargetFigure {
     pub name: String,
     /// `ms` or `%`.
     pub unit: String,
-    /// What the owner wants at most.
+    /// The most that the owner wants.
     pub target: f64,
-    /// What it is: of times, what 95 of 100 do not exceed.
+    /// The measured value: for times, the 95th percentile.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub measured: Option<f64>,
-    /// Of how many starts or calls.
+    /// How many starts or calls were measured.
     pub samples: u64,
-    /// Whether it is met; absent where nothing was measured.
+    /// Whether the target is met; absent if nothing was measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub met: Option<bool>,
 }
 
-/// A part of all calls.
+/// A share of all calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ErrorShare {
     millionths: u32,
@@ -87,7 +87,8 @@ pub struct ErrorShare {
 impl ErrorShare {
     const WHOLE: u32 = 1_000_000;
 
-    /// So many of so many, rounded up: one error among any number of calls is more than none.
+    /// The share of `some` in `all`, rounded up: one error among any number of calls is more than
+    /// none.
     fn of(some: u64, all: u64) -> Self {
         let millionths = (u128::from(some) * u128::from(Self::WHOLE)).div_ceil(u128::from(all.max(1)));
         Self { millionths: u32::try_from(millionths).unwrap_or(Self::WHOLE).min(Self::WHOLE) }
@@ -106,7 +107,7 @@ pub struct NotAShare;
 impl FromStr for ErrorShare {
     type Err = NotAShare;
 
-    /// Digits, perhaps with up to four after a point, and a percent sign.
+    /// Digits, optionally a point with up to four more, and a percent sign.
     fn from_str(text: &str) -> Result<Self, NotAShare> {
         let number = text.trim().strip_suffix('%').ok_or(NotAShare)?.trim_end();
         let (whole, part) = number.split_once('.').unwrap_or((number, "0"));
