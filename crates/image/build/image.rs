@@ -1,7 +1,7 @@
 //! The image of a component: its memory after `init`, and its machine code.
 //!
-//! What is made is kept below `target/guest`, for every profile, and each step is done only where
-//! its input has changed.
+//! The results are kept below `target/guest`, for every profile, and each step is done only if its
+//! input has changed.
 
 use std::{
     env, fmt, fs,
@@ -13,7 +13,7 @@ use std::{
 use lzma_rust2::{LzmaOptions, LzmaWriter};
 use sha2::{Digest as _, Sha256};
 
-/// Makes the image of a component, and tells the crate where it lies.
+/// Makes the image of a component, and tells the crate where it is.
 pub(crate) fn make(component: &Path) {
     let store = target_directory().join("guest").join("image");
     fs::create_dir_all(&store).unwrap_or_else(|error| panic!("cannot make {}: {error}", store.display()));
@@ -25,8 +25,8 @@ pub(crate) fn make(component: &Path) {
     let ahead_of_time = crate::engine::ahead_of_time(&target).unwrap_or_else(|error| {
         panic!("cannot compile for {target}: {error:?} (another processor needs --features belljar-image/cross)")
     });
-    // The files are named by the SHA-256 of all that they are made of, so that one made of anything
-    // else is never taken.
+    // The files are named by the SHA-256 of all that they are made of, so that no file with other
+    // inputs is ever used.
     let mut inputs = Inputs(Sha256::new());
     raw.hash(&mut inputs);
     ahead_of_time.precompile_compatibility_hash().hash(&mut inputs);
@@ -48,8 +48,8 @@ pub(crate) fn make(component: &Path) {
         write(&compiled, &crate::symbols::without(&code).expect("wasmtime writes images as 64-bit ELF"));
         prune(&store);
     }
-    // It is read where the machine code does not fit, which is to say hardly ever: it need not be
-    // quick to read, and takes a fifth of the room.
+    // The component is read only if the machine code does not fit, which is rare. So it need not be
+    // quick to read, and compressed it takes a fifth of the space.
     let compressed = store.join(format!("{key}.wasm.lzma"));
     if !compressed.exists() {
         write(&compressed, &lzma(&fs::read(&snapshot).expect("the snapshot is there")));
@@ -63,8 +63,8 @@ pub(crate) fn make(component: &Path) {
     println!("cargo::rerun-if-changed={}", compiled.display());
 }
 
-/// What the image is made of, as SHA-256 reads it. The hash that wasmtime gives of its settings is
-/// a [`std::hash::Hash`] alone.
+/// What the image is made of, hashed with SHA-256. An adapter is needed because wasmtime provides
+/// the hash of its settings only through [`std::hash::Hash`].
 struct Inputs(Sha256);
 
 impl Hasher for Inputs {
@@ -77,7 +77,7 @@ impl Hasher for Inputs {
     }
 }
 
-/// A SHA-256, as it is written.
+/// A SHA-256, written in hexadecimal.
 struct Hex([u8; 32]);
 
 impl fmt::Display for Hex {
@@ -88,7 +88,7 @@ impl fmt::Display for Hex {
 
 fn lzma(bytes: &[u8]) -> Vec<u8> {
     let mut options = LzmaOptions::with_preset(9);
-    // No more than there is to remember.
+    // No larger than what is compressed.
     options.dict_size = 16 << 20;
     let written = LzmaWriter::new_use_header(Vec::new(), &options, Some(bytes.len() as u64)).and_then(|mut encoder| {
         encoder.write_all(bytes)?;
@@ -102,7 +102,7 @@ fn digest_of(path: &Path) -> Hex {
     Hex(Sha256::digest(bytes).into())
 }
 
-/// Writes a whole file or none, so that an interrupted build leaves nothing half done behind.
+/// Writes the whole file or none of it, so that an interrupted build leaves nothing unfinished.
 fn write(path: &Path, bytes: &[u8]) {
     let draft = path.with_extension(format!("draft-{}", std::process::id()));
     fs::write(&draft, bytes)
@@ -111,7 +111,7 @@ fn write(path: &Path, bytes: &[u8]) {
 }
 
 /// Keeps the newest images: each takes some 40 MB, and each change of the guest makes one. A build
-/// that still wants an older one makes it anew.
+/// that needs an older one makes it again.
 fn prune(store: &Path) {
     const KEPT_FILES: usize = 12;
     let files = fs::read_dir(store).into_iter().flatten().flatten();
@@ -120,7 +120,7 @@ fn prune(store: &Path) {
     files.sort();
     let excess = files.len().saturating_sub(KEPT_FILES);
     for (_, path) in files.into_iter().take(excess) {
-        // One that cannot be removed does no harm.
+        // A file that cannot be removed does no harm.
         let _ = fs::remove_file(path);
     }
 }

@@ -1,4 +1,4 @@
-//! Pre-initialises the guest's component and compiles it ahead of time, where it is embedded.
+//! Pre-initialises the guest's component and compiles it ahead of time, if it is to be embedded.
 
 #![allow(clippy::print_stdout, reason = "it is how a build script speaks to cargo")]
 

@@ -1,18 +1,18 @@
-//! The engine's settings, as far as they decide what machine code comes out.
+//! The engine's settings that affect the machine code.
 //!
 //! The build script includes this file: code that was compiled with other settings is refused when
 //! it is loaded.
 
 use wasmtime::{Config, Engine, OptLevel, wasmparser::WasmFeatures};
 
-/// What the guest's native frames may take of the host's stack.
+/// How much of the host's stack the guest's native frames may take.
 const WASM_STACK_BYTES: usize = 8 << 20;
-/// A fiber's whole stack. What is above [`WASM_STACK_BYTES`] is all that host functions have.
+/// A fiber's whole stack. Host functions have what it has in addition to [`WASM_STACK_BYTES`].
 const FIBER_STACK_BYTES: usize = 10 << 20;
 
-/// What the guest does not need. Named one by one, since what wasmtime turns on depends on which of
-/// its features a program is built with: those of an embedder's own dependencies are more than
-/// those of the build script that compiles the image.
+/// Features that the guest does not need. They are named one by one, since wasmtime's defaults
+/// depend on the features that it is built with: an embedder's own dependencies may turn on more of
+/// them than the build script that compiles the image.
 const UNUSED: WasmFeatures = WasmFeatures::THREADS
     .union(WasmFeatures::RELAXED_SIMD)
     .union(WasmFeatures::MEMORY64)
@@ -56,8 +56,8 @@ fn common() -> Config {
 }
 
 /// An engine that compiles for any machine of `target`: on x86-64 for the baseline of 2009
-/// (x86-64-v2), so that the embedded image fits, and is not compiled anew, wherever it is likely to
-/// run.
+/// (x86-64-v2), so that the embedded image fits, and is not compiled again, wherever it is likely
+/// to run.
 ///
 /// # Errors
 /// The target is not one that wasmtime compiles for.

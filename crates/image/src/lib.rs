@@ -1,10 +1,10 @@
 //! belljar's interpreter as an image: the guest's component, pre-initialised, compiled ahead of
 //! time, and embedded.
 //!
-//! A started process loads machine code instead of compiling it. Code that does not fit the engine
-//! (another wasmtime, other settings, a CPU without the features it was compiled for) is detected
-//! by wasmtime when it is loaded, and the component, which is embedded beside it, is compiled in
-//! its place.
+//! At its start, a process loads machine code instead of compiling it. Code that does not fit the
+//! engine (another wasmtime, other settings, a CPU without the features it was compiled for) is
+//! detected by wasmtime when it is loaded. The component, which is embedded too, is then compiled
+//! instead.
 //!
 //! Machine code is never read from a file of its own: whoever could write that file would own the
 //! process.
@@ -37,18 +37,18 @@ pub struct Image {
 /// Where the component is.
 #[derive(Clone)]
 enum Source {
-    /// In this program, as LZMA: it is compiled hardly ever.
+    /// In this program, as LZMA, since it is rarely needed.
     #[cfg(feature = "embedded")]
     Embedded(&'static [u8]),
     Given(Vec<u8>),
 }
 
-/// The version of wasmtime that this crate is built with. It decides what fuel an instruction
-/// takes.
+/// The version of wasmtime that this crate is built with. It determines how much fuel an
+/// instruction takes.
 pub const WASMTIME: &str = "48.0.8";
 
-/// The SHA-256 of what is embedded, in hexadecimal: which interpreter a program holds can be told
-/// and compared.
+/// The SHA-256 digests of what is embedded, in hexadecimal. They show which interpreter a program
+/// contains.
 #[cfg(feature = "embedded")]
 pub struct EmbeddedDigests {
     /// Of the component, after `init` has run.
@@ -57,7 +57,7 @@ pub struct EmbeddedDigests {
     pub code: &'static str,
 }
 
-/// What the interpreter is called that was built with this crate.
+/// The digests of the interpreter that was built with this crate.
 #[cfg(feature = "embedded")]
 pub const EMBEDDED_DIGESTS: EmbeddedDigests =
     EmbeddedDigests { component: env!("BELLJAR_IMAGE_COMPONENT_SHA256"), code: env!("BELLJAR_IMAGE_CODE_SHA256") };
@@ -87,7 +87,7 @@ pub enum CodeOrigin {
     Embedded,
     /// It was compiled just now, which takes seconds.
     Compiled {
-        /// Why the embedded code did not serve, where there was some.
+        /// Why the embedded code could not be used, if there was some.
         reason: Option<String>,
     },
 }
@@ -137,7 +137,7 @@ impl Image {
     /// strategy.
     ///
     /// # Errors
-    /// [`ImageError`] when there is no machine code that fits, and the component cannot be compiled
+    /// [`ImageError`], if there is no machine code that fits, and the component cannot be compiled
     /// either.
     pub fn load(&self, engine: &Engine) -> Result<Loaded, ImageError> {
         let mut reason = None;
@@ -180,10 +180,10 @@ fn from_hex(digits: &str) -> [u8; 32] {
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 use text::load as deserialize;
 
-/// Makes a component of an image, which is copied.
+/// Makes a component from an image, which is copied.
 ///
 /// # Safety
-/// As of `Component::deserialize`.
+/// As for `Component::deserialize`.
 #[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
 #[expect(unsafe_code, reason = "loading machine code is unsafe by nature")]
 unsafe fn deserialize(engine: &Engine, code: &'static [u8]) -> wasmtime::Result<Component> {

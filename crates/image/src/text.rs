@@ -1,8 +1,8 @@
-//! Machine code that stays where it is: the embedded image is part of the program's file, and is
-//! run from there.
+//! Machine code that stays where it is: the embedded image is part of the program's file, and runs
+//! from there.
 //!
-//! Copying it would touch each of its pages at every start, which takes longer than all else that a
-//! start does. Mapped, a page is read when it is first run, and shared by all processes. It is
+//! Copying it would touch each of its pages at every start, which would take longer than the rest
+//! of the start. Mapped, a page is read when it is first run, and shared by all processes. It is
 //! never writable: it goes from read-only to read and execute.
 
 #![allow(unsafe_code, reason = "rights on memory are changed here, of code that wasmtime hands over")]
@@ -19,10 +19,10 @@ use std::{
 use rustix::mm::{MprotectFlags, mprotect};
 use wasmtime::{Config, CustomCodeMemory, Engine, component::Component};
 
-/// The smallest unit of rights on this architecture.
+/// The smallest unit of memory permissions on this architecture.
 const PAGE: usize = 4096;
 
-/// Bytes that begin at a page, so that the sections of an image do.
+/// Bytes that begin at a page, so that the sections of an image begin at pages too.
 #[repr(C, align(4096))]
 pub(crate) struct Paged<T: ?Sized>(pub(crate) T);
 
@@ -31,12 +31,12 @@ pub(crate) fn allow(config: &mut Config) {
     config.with_custom_code_memory(Some(Arc::new(InPlace)));
 }
 
-/// Whether the embedded image is run where it lies already. A process has one engine as a rule; of
-/// code that two engines run each must have its own, since wasmtime finds out by the address whose
-/// code has trapped.
+/// Whether an engine already runs the embedded image in place. A process usually has one engine. If
+/// two engines run the same code, each needs its own copy, since wasmtime finds out from the
+/// address whose code has trapped.
 static IS_TAKEN: AtomicBool = AtomicBool::new(false);
 
-/// Makes a component of the embedded image: the first of a process without copying it.
+/// Makes a component from the embedded image, which is not copied for the first one in a process.
 ///
 /// # Safety
 /// `code` must be the embedded image, which comes from `Engine::precompile_component`.
@@ -54,7 +54,7 @@ pub(crate) unsafe fn load(engine: &Engine, code: &'static [u8]) -> wasmtime::Res
     loaded
 }
 
-/// Gives and takes the right to execute.
+/// Grants and revokes permission to execute.
 struct InPlace;
 
 impl CustomCodeMemory for InPlace {
