@@ -16,12 +16,12 @@ pub const MAX_SCHEMA_BYTES: usize = 256 * 1024;
 /// The longest one that is compiled in this process, which takes tens of milliseconds on a blocking
 /// thread.
 const MAX_SCHEMA_BYTES_HERE: usize = 64 * 1024;
-/// What else is compiled in this process. Each pattern keeps up to two caches of
+/// The further limits of what is compiled in this process. Each pattern keeps up to two caches of
 /// [`MAX_PATTERN_CACHE_BYTES`].
 const MAX_SIZE_HERE: Size = Size { patterns: 64, states: 8_192, unfolded: 20_000 };
-/// Bytes of one compiled pattern.
+/// The most bytes of one compiled pattern.
 const MAX_PATTERN_BYTES: usize = 256 * 1024;
-/// Bytes that one compiled pattern keeps of what it has seen.
+/// The most bytes of the cache of one compiled pattern.
 const MAX_PATTERN_CACHE_BYTES: usize = 64 * 1024;
 /// What a check may cost on a thread that others wait for, in estimated nanoseconds. The estimate
 /// and the search for the names that were meant take the rest of a millisecond at most.
@@ -48,7 +48,7 @@ pub enum Unfit {
     Invalid(Box<jsonschema::ValidationError<'static>>),
 }
 
-/// What is known of a schema before it is compiled.
+/// What is known about a schema before it is compiled.
 #[derive(Debug)]
 pub struct Plan {
     pub(crate) parts: Parts,
@@ -57,10 +57,10 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Looks at a schema.
+    /// Analyses a schema.
     ///
     /// # Errors
-    /// [`Unfit`]: it is not to be compiled anywhere.
+    /// [`Unfit`], if the schema must not be compiled anywhere.
     pub fn of(schema: &Value) -> Result<Self, Unfit> {
         let used = parts::bytes_of(schema, MAX_SCHEMA_BYTES).ok_or(Unfit::TooLong { limit: MAX_SCHEMA_BYTES })?;
         let parts = Parts::of(schema)?;
@@ -77,7 +77,7 @@ impl Plan {
         self.cost_within(MAX_COST_IN_PLACE, arguments).is_some()
     }
 
-    /// What a check of `arguments` costs at most, in estimated nanoseconds, or `None` if that is
+    /// The highest cost of a check of `arguments`, in estimated nanoseconds, or `None` if that is
     /// more than `limit`.
     pub fn cost_within(&self, limit: u64, arguments: &Value) -> Option<u64> {
         cost::within(limit, &self.parts, arguments)
@@ -105,10 +105,10 @@ impl Retrieve for NothingIsFetched {
 }
 
 impl Compiled {
-    /// Compiles a schema whose [`Plan`] was made.
+    /// Compiles a schema. Make its [`Plan`] first.
     ///
     /// # Errors
-    /// [`Unfit::Invalid`], with where it is wrong.
+    /// [`Unfit::Invalid`], which says where the schema is wrong.
     pub fn new(schema: Value) -> Result<Self, Unfit> {
         let patterns = PatternOptions::regex().size_limit(MAX_PATTERN_BYTES).dfa_size_limit(MAX_PATTERN_CACHE_BYTES);
         let validator = jsonschema::options()
@@ -121,7 +121,7 @@ impl Compiled {
         Ok(Self { schema, validator })
     }
 
-    /// The problems of these arguments in words, or `None`.
+    /// The problems of these arguments in words, or `None` if there are none.
     pub fn problems(&self, arguments: &Value) -> Option<String> {
         if self.fits(arguments) {
             return None;

@@ -12,15 +12,15 @@ use crate::{
     price::{NAME, Price, size_of},
 };
 
-/// One part that looks at one value.
+/// The cost of one part that looks at one value.
 pub const VISIT: u64 = 60;
-/// A problem that is found: its place, and the words for it.
+/// The cost of a problem that is found: its place, and the words for it.
 const PROBLEM: u64 = 700;
-/// How deep a check may recurse, on its caller's stack.
+/// How deeply a check may recurse, on its caller's stack.
 const MAX_FRAMES: u32 = 256;
 
-/// What a check of `value` costs at most, or `None` if that is more than `limit` or the check would
-/// recurse too deep.
+/// The highest cost of a check of `value`, or `None` if that is more than `limit` or the check
+/// would recurse too deeply.
 pub(crate) fn within(limit: u64, parts: &Parts, value: &Value) -> Option<u64> {
     let mut walk = Walk { spent: 0, limit, open: Vec::new() };
     // Once to know whether it fits, once for its problems.
@@ -42,7 +42,7 @@ struct Walk<'v> {
 struct Visit<'v> {
     part: usize,
     subject: Subject<'v>,
-    /// How often.
+    /// How often it is made.
     weight: u64,
     /// Bytes of the names on the path to here, which each problem repeats.
     path: u64,
@@ -140,8 +140,8 @@ fn of_text(price: &Price, text: &str) -> u64 {
     price.text_byte.saturating_mul(text.len() as u64)
 }
 
-/// Elements are compared by their hashes, and whoever chooses the elements can make the hashes
-/// equal.
+/// Elements are compared by their hashes, and a hostile author can choose elements with equal
+/// hashes.
 fn of_unique(elements: &[Value], limit: u64) -> u64 {
     let is_plain = |element: &Value| match element {
         Value::Array(_) | Value::Object(_) => false,

@@ -1,5 +1,5 @@
-//! What is certain about arguments that are known only in part: those of a call in a source that
-//! has not been made yet.
+//! What is certain about arguments that are known only in part: those of a call that is in a
+//! source, but has not been made yet.
 
 use jsonschema::{ValidationError, error::ValidationErrorKind as Kind};
 
@@ -7,7 +7,7 @@ use jsonschema::{ValidationError, error::ValidationErrorKind as Kind};
 const BRANCHING: [&str; 9] =
     ["anyOf", "oneOf", "not", "if", "then", "else", "contains", "dependentSchemas", "dependencies"];
 
-/// The places of arguments whose values are not known, as JSON pointers.
+/// The places in arguments whose values are not known, as JSON pointers.
 #[derive(Debug, Default)]
 pub struct Gaps {
     unknown: Vec<String>,
@@ -15,12 +15,12 @@ pub struct Gaps {
     open: Vec<String>,
 }
 
-/// How certainly a problem is one of the call.
+/// How certain it is that the call will have a problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Weight {
-    /// Whatever the gaps contain.
+    /// It has the problem whatever the gaps contain.
     Certain,
-    /// Unless the unknown part is left out.
+    /// It has the problem unless the unknown part is left out.
     Likely,
     /// It depends on what a gap contains.
     Open,
@@ -38,17 +38,17 @@ impl Gaps {
         self.unknown.is_empty() && self.texts.is_empty() && self.open.is_empty()
     }
 
-    /// Whether an object may have members beside the known ones.
+    /// Whether an object may have other members than the known ones.
     pub fn is_open(&self, place: &str) -> bool {
         self.open.iter().any(|open| open == place)
     }
 
-    /// Whether it is unknown what is at a place, or whether anything is.
+    /// Whether it is unknown what is at a place, or if anything is there.
     pub(crate) fn is_unknown(&self, place: &str) -> bool {
         self.unknown.iter().any(|unknown| unknown == place)
     }
 
-    /// How certainly a problem is one of the call, given that the validator saw `null` and empty
+    /// How certain it is that the call will have this problem. The validator saw `null` and empty
     /// texts in the gaps.
     pub(crate) fn weigh(&self, error: &ValidationError<'_>) -> Weight {
         let path = error.evaluation_path().as_str();

@@ -1,10 +1,10 @@
-//! Checks the arguments of a call against the JSON Schema of its tool, and says in words what is
-//! wrong.
+//! Checks the arguments of a call against the JSON Schema of its tool, and describes in words what
+//! is wrong.
 //!
-//! A schema may come from a stranger: it may be huge, endless or wrong. [`Plan`] says what it costs
-//! before it is compiled, and what a check of given arguments costs before it is made; the caller
-//! decides whether that is too much. Nothing is ever fetched for a schema, patterns take time
-//! linear in their input, and defaults are not filled in.
+//! A schema may come from a stranger: it may be huge, endless or wrong. [`Plan`] estimates the cost
+//! of compiling it, and of a check of given arguments, beforehand; the caller decides whether that
+//! is too much. Nothing is ever fetched for a schema, patterns take time linear in their input, and
+//! defaults are not filled in.
 //!
 //! `check.rs` compiles a schema and checks with it; `parts.rs` and `cost.rs` make the estimate, and
 //! `pattern.rs` that of patterns; `problems.rs` puts problems into words, with `names.rs` for the

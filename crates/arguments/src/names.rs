@@ -1,8 +1,8 @@
-//! Finds the name that an author meant, when an argument has another.
+//! Finds the name that an author meant, if an argument has a different one.
 
 use belljar_model::nearest;
 
-/// Bytes of a name that are compared at most.
+/// The most bytes of a name that are compared.
 const LONGEST_COMPARED: usize = 128;
 
 /// The least cost of comparing two names, in comparisons of two characters.
@@ -17,7 +17,7 @@ pub(crate) fn comparisons(given: &str, known: &[&str]) -> usize {
 
 /// The name in `known` that `given` was probably meant to be.
 ///
-/// This allows for a typing error, one word more or less, or a name cut short: `file_path` for
+/// This allows for a typing error, an extra or missing word, or a shortened name: `file_path` for
 /// `path`, `warn` for `warning`.
 pub(crate) fn meant<'a>(given: &str, known: &[&'a str]) -> Option<&'a str> {
     nearest(given, known.iter().copied()).or_else(|| {

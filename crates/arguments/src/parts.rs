@@ -1,6 +1,6 @@
 //! The parts of a schema, their references to each other, and the cost of each.
 //!
-//! A schema of a few lines can keep a validator busy for ever: parts that refer to each other
+//! A schema of a few lines can keep a validator busy forever: parts that refer to each other
 //! multiply at every level. So the parts and their references are collected first. A schema that
 //! applies itself to the same value would never end, and is not used.
 
@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use crate::{pattern, price::Price};
 
-/// Parts of a schema.
+/// The most parts of a schema.
 const MAX_PARTS: usize = 5_000;
 
 /// Why a schema's cost has no useful bound.
@@ -29,13 +29,13 @@ pub enum Unbounded {
     /// It refers to another document, and nothing is fetched.
     #[error("the schema refers to '{reference}', which is not a place within it")]
     Elsewhere {
-        /// To where it refers.
+        /// What it refers to.
         reference: String,
     },
-    /// Its target depends on the value.
+    /// It has references whose target depends on the value.
     #[error("the schema uses {keyword}, whose references are not followed")]
     Dynamic {
-        /// By which keyword.
+        /// The keyword.
         keyword: &'static str,
     },
 }
@@ -44,7 +44,7 @@ pub enum Unbounded {
 #[derive(Debug)]
 pub(crate) struct Parts {
     pub(crate) list: Vec<Part>,
-    /// What it takes to compile them.
+    /// The size that decides the cost of compiling them.
     pub(crate) size: Size,
 }
 
@@ -54,7 +54,7 @@ pub(crate) struct Size {
     pub(crate) patterns: u64,
     /// The states of all patterns.
     pub(crate) states: u64,
-    /// Parts, each counted as often as others apply it to the same value.
+    /// The parts, each counted as often as others apply it to the same value.
     pub(crate) unfolded: u64,
 }
 
@@ -64,7 +64,7 @@ pub(crate) struct Part {
     pub(crate) price: Price,
     /// What it applies to the same value.
     pub(crate) here: Vec<Inner>,
-    /// Whether it applies all of that a second time, to know what was not evaluated.
+    /// Whether it applies all of these a second time, to find out what was not evaluated.
     pub(crate) asks_twice: bool,
     /// What it applies to members, by their names.
     pub(crate) properties: HashMap<String, usize>,
@@ -105,7 +105,8 @@ impl Parts {
         Ok(parts)
     }
 
-    /// The sum over all parts that are applied to one value because of it.
+    /// For each part, counts the parts that are applied to one value because of it; returns the
+    /// sum.
     fn unfolded(&self) -> Result<u64, Unbounded> {
         #[derive(Clone, Copy)]
         enum State {

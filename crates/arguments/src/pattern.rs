@@ -1,9 +1,9 @@
-//! Estimates the size of a pattern's automaton from its text.
+//! Estimates the size of a pattern's automaton from the pattern's text.
 //!
 //! A pattern takes time linear in the text that it is applied to, but each byte may cost a step for
 //! each state of its automaton: `a.{60}[^ab#]` has hundreds of them. This must be known before the
-//! pattern is compiled, which takes time and memory as well. So the text is read once from left to
-//! right, and whatever is not understood is given the highest possible count.
+//! pattern is compiled, which takes time and memory as well. So the pattern's text is read once
+//! from left to right, and whatever is not understood gets the highest possible count.
 
 /// States for a class that covers most of Unicode, such as a dot.
 const WIDE: u64 = 16;

@@ -14,7 +14,7 @@ const STATE: u64 = 8;
 const NODE: u64 = 60;
 /// A byte that is decoded, or read as JSON.
 const CONTENT_BYTE: u64 = 60;
-/// `multipleOf` by whole numbers, and by others, which are fractions of large integers.
+/// `multipleOf` with whole numbers, and with others, which become fractions of large integers.
 const WHOLE_MULTIPLE: u64 = 2_000;
 const FRACTION_MULTIPLE: u64 = 40_000;
 
@@ -53,11 +53,12 @@ pub(crate) struct Price {
     pub(crate) text_byte: u64,
     /// For each byte of the names of an object's members.
     pub(crate) name_byte: u64,
-    /// Options that are arrays or objects: the whole value may be compared with each one.
+    /// The number of options that are arrays or objects: the whole value may be compared with each
+    /// one.
     pub(crate) compound_options: u64,
     /// Whether the elements of an array are compared with each other.
     pub(crate) is_unique: bool,
-    /// Problems that can be found at once.
+    /// How many problems can be found at once.
     pub(crate) problems: u64,
 }
 
@@ -80,7 +81,7 @@ impl Price {
             "contentEncoding" | "contentMediaType" => add(&mut self.text_byte, CONTENT_BYTE),
             "patternProperties" => {
                 for name in value.as_object().into_iter().flat_map(|patterns| patterns.keys()) {
-                    // Applied once more to find the additional members.
+                    // The pattern is applied once more to find the additional members.
                     add(&mut self.name_byte, (2 * STATE).saturating_mul(pattern::states(name)));
                 }
             }

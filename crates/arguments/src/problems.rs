@@ -11,20 +11,21 @@ use serde_json::Value;
 
 use crate::names::{comparisons, meant};
 
-/// Problems that are listed; the rest are counted.
+/// How many problems are listed; the rest are counted.
 const MAX_TOLD: usize = 3;
-/// Problems that are looked at, including those inside alternatives.
+/// How many problems are looked at, including those inside alternatives.
 const MAX_SEEN: usize = 100;
-/// Comparisons of two characters that the search for the intended names may take: some hundred
+/// How many comparisons of two characters the search for the intended names may make: some hundred
 /// microseconds.
 pub(crate) const MAX_COMPARED: usize = 100_000;
-/// Characters of a sentence that comes from the validator and may repeat parts of the schema.
+/// The most characters of a sentence that comes from the validator and may repeat parts of the
+/// schema.
 const MAX_SENTENCE: usize = 200;
-/// Characters of a value that are shown.
+/// How many characters of a value are shown.
 const MAX_SHOWN: usize = 40;
-/// Alternatives that are listed.
+/// How many alternatives are listed.
 const MAX_LISTED: usize = 12;
-/// Alternatives inside of alternatives that are looked into.
+/// How many levels of alternatives inside of alternatives are looked into.
 const MAX_NESTING: usize = 8;
 
 /// The problems of one check.
@@ -74,7 +75,7 @@ struct Words<'v> {
     arguments: &'v Value,
     seen: HashSet<String>,
     list: Vec<String>,
-    /// Problems and comparisons that are left of the budget.
+    /// How many problems and comparisons are left in the budget.
     left: usize,
     comparisons: usize,
 }
@@ -140,7 +141,7 @@ impl Words<'_> {
         near.map(|near| format!(": did you mean {near:?}?")).unwrap_or_default()
     }
 
-    /// A required name that is missing, perhaps because it was given under another name.
+    /// Adds a required name that is missing, perhaps because it was given under another name.
     fn missing(&mut self, error: &ValidationError<'_>, name: &str) {
         let schema = properties(self.schema, error).and_then(|properties| properties.get(name));
         // A schema that describes a server's state after it has filled in its defaults requires all

@@ -1,9 +1,9 @@
-//! Finds names that a schema neither lists nor leaves room for.
+//! Finds names that a schema neither lists nor allows for.
 //!
-//! JSON Schema admits every name that it does not forbid, and most servers ignore an argument that
+//! JSON Schema accepts every name that it does not forbid, and most servers ignore an argument that
 //! they do not know: they answer as if it had not been given, and nobody notices. So a name that is
 //! close to a listed one is reported as a mistake, and any other is mentioned to the author. A
-//! schema that describes further names, or that is composed of others, leaves room for them.
+//! schema that describes further names, or that is composed of others, allows for other names.
 
 use serde_json::{Map, Value};
 
@@ -13,7 +13,7 @@ use crate::{
     problems::{MAX_COMPARED, push_member},
 };
 
-/// Keywords by which a schema may admit names besides its `properties`.
+/// Keywords by which a schema may accept names besides its `properties`.
 const OPENING: [&str; 13] = [
     "additionalProperties",
     "unevaluatedProperties",
@@ -29,13 +29,13 @@ const OPENING: [&str; 13] = [
     "$ref",
     "$dynamicRef",
 ];
-/// Names and elements of the arguments that are looked at: some hundred microseconds.
+/// How many names and elements of the arguments are looked at: some hundred microseconds.
 const MAX_SEEN: usize = 5_000;
-/// Depth to which objects and arrays are searched. Real schemas nest less than ten levels.
+/// How deeply objects and arrays are searched. Real schemas have fewer than ten levels.
 const MAX_DEPTH: usize = 16;
-/// References that are followed in a row.
+/// How many references are followed in a row.
 const MAX_REFERENCES: usize = 8;
-/// Names of each kind that are listed; the rest are counted.
+/// How many names of each kind are listed; the rest are counted.
 const MAX_TOLD: usize = 3;
 
 /// The names in some arguments that the schema does not list.
@@ -50,14 +50,14 @@ pub struct Undeclared {
 }
 
 impl Undeclared {
-    /// Looks at arguments that the schema has accepted.
+    /// Finds such names in arguments that the schema has accepted.
     pub fn of(schema: &Map<String, Value>, arguments: &Map<String, Value>, gaps: &Gaps) -> Self {
         let mut walk = Walk { root: schema, gaps, left: MAX_SEEN, compared: MAX_COMPARED, found: Self::default() };
         walk.object(schema, arguments, &Place { shown: "arguments".to_owned(), pointer: String::new() }, 0);
         walk.found
     }
 
-    /// Names that were most probably mistaken for another.
+    /// Names that are most likely mistakes for another, in words.
     pub fn problem(&self) -> Option<String> {
         listed(&self.mistaken, "; ")
     }
@@ -67,7 +67,7 @@ impl Undeclared {
         listed(&self.likely, "; ")
     }
 
-    /// The names that the server most probably ignores.
+    /// The names that the server most likely ignores.
     pub fn ignored(&self) -> Option<String> {
         listed(&self.ignored, ", ")
     }
@@ -111,7 +111,7 @@ struct Walk<'v> {
 impl<'v> Walk<'v> {
     fn object(&mut self, schema: &'v Map<String, Value>, given: &Map<String, Value>, place: &Place, depth: usize) {
         let Some(properties) = schema.get("properties").and_then(Value::as_object) else { return };
-        // If an object may have more members, the unused names are not known.
+        // If an object may have more members, it is not known which names are unused.
         let is_open = OPENING.iter().any(|keyword| schema.contains_key(*keyword)) || self.gaps.is_open(&place.pointer);
         for (name, value) in given {
             if !self.may_look() {
@@ -234,7 +234,7 @@ mod tests {
                 None,
             ),
             (json!({ "page": 2 }), None, Some("arguments.page")),
-            // A name that was given already was not meant again.
+            // A name that is already given cannot have been meant again.
             (json!({ "project": "x", "projects": "x" }), None, Some("arguments.projects")),
             (
                 json!({ "sort": { "bye": 1 } }),
