@@ -7,26 +7,26 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
 
 /// Where messages come from.
 pub trait Source: Send {
-    /// The next message, or `None` at the end. What is longer than
+    /// The next message, or `None` at the end. A longer message than
     /// [`MAX_LINE_BYTES`](crate::MAX_LINE_BYTES) must not be kept.
     ///
     /// # Errors
     /// The connection is broken.
     ///
     /// # Cancellation
-    /// Nothing is lost.
+    /// If the future is dropped, no message is lost.
     fn next(&mut self) -> impl Future<Output = io::Result<Option<Line>>> + Send;
 }
 
 /// Where messages go.
 pub trait Sink: Send {
-    /// Writes messages, all that wait. It is done when the system has them.
+    /// Writes all messages that wait. It returns once the operating system has them.
     ///
     /// # Errors
     /// The connection is broken.
     fn write(&mut self, messages: &[String]) -> impl Future<Output = io::Result<()>> + Send;
 
-    /// Says that nothing more is written, where the carrier can.
+    /// Tells the other end that nothing more will be written, if the carrier can.
     ///
     /// # Errors
     /// The connection is broken.
@@ -48,7 +48,7 @@ pub struct LineSink<W> {
     buffer: Vec<u8>,
 }
 
-/// What the buffer keeps between writes: some thousand calls.
+/// The capacity that the buffer keeps between writes: some thousand calls.
 const KEPT_BYTES: usize = 1 << 20;
 
 impl<W> LineSink<W> {

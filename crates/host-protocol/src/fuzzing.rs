@@ -7,11 +7,11 @@ use crate::{
     message::{CallAnswer, Greet, Incoming, params, run_params},
 };
 
-/// The most that is told of a message that is refused.
+/// The longest error for a message that is refused.
 const SHOWN_BYTES: usize = 1_000;
 
-/// The lines of a client, whatever they contain: each is a message or refused, and what is kept or
-/// told of it is bounded.
+/// The lines of a client, whatever they contain: each is a message or is refused, and what is kept
+/// of it or said about it is bounded.
 pub fn host_messages(data: &[u8]) {
     let Ok(text) = str::from_utf8(data) else { return };
     for line in text.lines() {

@@ -1,5 +1,5 @@
-//! What a run asks of the program at the other end: calls of its functions, which may be answered
-//! in any order, and logs that it is told.
+//! What a run sends to the program at the other end: calls of its functions, which may be answered
+//! in any order, and logs.
 
 use std::{
     collections::BTreeMap,
@@ -21,11 +21,11 @@ use crate::{
     outbox::{Outbox, Room},
 };
 
-/// A run's way to the other end.
+/// A run's connection to the other end.
 #[derive(Debug, Clone)]
 pub struct HostRun(Arc<RunState>);
 
-/// A function of the other end, as its calls name it.
+/// A function of the other end, as named in calls.
 #[derive(Debug, Clone)]
 pub struct Target(Arc<str>);
 
@@ -34,15 +34,16 @@ pub struct Target(Arc<str>);
 pub struct Answer {
     /// The value in extended JSON; undefined if there is none.
     pub value: Option<JsonText>,
-    /// The bytes count among those that are held for the connection until this is dropped.
+    /// Until this is dropped, the answer's bytes count among those that are held for the
+    /// connection.
     pub held: Held,
 }
 
-/// Bytes of an answer, as long as nobody has taken them.
+/// The bytes of an answer that has not been taken yet.
 #[derive(Debug)]
 pub struct Held(#[expect(dead_code, reason = "it is there to be dropped")] AnswerRoom);
 
-/// Room for an answer, among those of its run and those of the connection.
+/// Room for an answer, in the budget of its run and in that of the connection.
 #[derive(Debug)]
 pub(crate) struct AnswerRoom {
     pub(crate) _of_run: OwnedSemaphorePermit,
@@ -59,7 +60,7 @@ pub enum CallFailure {
         /// The name of its error.
         name: Option<String>,
     },
-    /// The other end answered something else.
+    /// The other end's answer is not valid.
     Malformed(String),
     /// The other end is gone, or the run has ended.
     Gone,
@@ -78,9 +79,9 @@ pub(crate) struct RunState {
     lost: AtomicU64,
     /// Room for answers that it has not taken.
     untaken: Arc<Semaphore>,
-    /// The bytes that there is room for.
+    /// How many bytes of them there is room for.
     most_untaken: usize,
-    /// Whether it was ended because it takes too few of its answers.
+    /// Whether the run was ended because it takes too few of its answers.
     is_overfull: AtomicBool,
     cancel: CancellationToken,
 }
@@ -98,7 +99,7 @@ struct OpenCall {
     is_sent: bool,
 }
 
-/// An answer as it came, and the room that it takes until its run has it.
+/// An answer as it came, and the room that it takes until its run takes it.
 #[derive(Debug)]
 pub(crate) struct Given {
     answer: Result<Option<String>, CallFailure>,
@@ -141,7 +142,7 @@ impl HostRun {
     ) -> impl Future<Output = Result<Answer, CallFailure>> + Send + use<> {
         let run = self.0.clone();
         let begun = run.begin(target, arguments).ok_or(CallFailure::Gone);
-        // Here, so that calls keep their order.
+        // Done here, not when the future is polled, so that calls keep their order.
         let begun = begun.and_then(|(begun, line, answer)| match run.outbox.limit_of(&line) {
             None => Ok((run.send_if_room(begun.number, line)?, begun, answer)),
             Some(limit) => {
@@ -163,13 +164,13 @@ impl HostRun {
         }
     }
 
-    /// The bytes of answers that it may leave untaken, if the run was ended because it left more.
+    /// How many bytes of answers the run may leave untaken, if it was ended because it left more.
     pub fn overfull(&self) -> Option<usize> {
         self.0.is_overfull.load(Relaxed).then_some(self.0.most_untaken)
     }
 
-    /// Tells the other end what the script has logged. It is left out if the other end does not
-    /// read, which the next notification says.
+    /// Tells the other end what the script has logged. If the other end does not read, the
+    /// notification is left out, and the next one says how many were.
     pub fn log(&self, level: LogLevel, said: &str) {
         let run = &self.0;
         let lost = run.lost.swap(0, Relaxed);
@@ -187,7 +188,7 @@ impl HostRun {
 }
 
 impl RunState {
-    /// A run that may leave so many bytes of answers untaken, and is ended by `cancel`.
+    /// A run that may leave this many bytes of answers untaken, and is ended by `cancel`.
     pub(crate) fn new(
         number: u64,
         id: &Id,
@@ -281,23 +282,23 @@ impl RunState {
         self.outbox.send_in(room, line).map_err(|_| CallFailure::Gone)
     }
 
-    /// Whether the answer of a call is waited for.
+    /// Whether the run waits for the answer to this call.
     pub(crate) fn awaits(&self, call: u64) -> bool {
-        // One that was not sent cannot have been answered.
+        // A call that was not sent cannot have been answered.
         self.calls.lock().open.get(&call).is_some_and(|open| open.is_sent)
     }
 
-    /// Who waits for the answer of a call.
+    /// Takes the sender for the answer to a call.
     pub(crate) fn take(&self, call: u64) -> Option<oneshot::Sender<Given>> {
         let mut calls = self.calls.lock();
-        // One that was not sent cannot have been answered.
+        // A call that was not sent cannot have been answered.
         if !calls.open.get(&call)?.is_sent {
             return None;
         }
         calls.open.remove(&call).map(|open| open.answers)
     }
 
-    /// The run has ended: calls off what is open.
+    /// Calls off the open calls of a run that has ended.
     pub(crate) fn end(&self) {
         let open = {
             let mut calls = self.calls.lock();
@@ -348,7 +349,8 @@ impl Drop for Begun {
     }
 }
 
-/// The permits of an answer. One that is larger than all room waits until it is alone.
+/// The permits of an answer. An answer that is larger than the whole budget waits until it is the
+/// only one.
 pub(crate) fn permits(bytes: usize, most: usize) -> u32 {
     u32::try_from(bytes.min(most)).unwrap_or(u32::MAX)
 }

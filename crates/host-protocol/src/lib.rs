@@ -1,10 +1,11 @@
 //! The protocol of `belljar host`: a program in any language has scripts run, and serves the calls
 //! that they make, over one connection with requests in both directions.
 //!
-//! `message` has the messages, `carrier` what carries them: lines here, frames of a WebSocket
-//! elsewhere. `session` is one connection: which runs it has, what it takes and what it refuses.
-//! `host_calls` is what a run asks of the program at the other end, and `outbox` what waits to be
-//! written to it. [`Runner`] does the actual runs; nothing in here knows an interpreter or a tool.
+//! `message` has the messages, and `carrier` what carries them: lines here, frames of a WebSocket
+//! elsewhere. `session` is one connection: the runs that it has, what it accepts and what it
+//! refuses. `host_calls` is what a run sends to the program at the other end, and `outbox` what
+//! waits to be written to it. [`Runner`] does the actual runs; nothing in this crate knows an
+//! interpreter or a tool.
 //!
 //! The other end is not trusted to be correct: lines, requests, runs and bytes that are held for it
 //! are bounded, whatever it sends or does not read. `docs/HOST_PROTOCOL.md` describes the protocol.

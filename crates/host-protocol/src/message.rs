@@ -10,18 +10,18 @@ use serde::{
 };
 use serde_json::{Map, Value, value::RawValue};
 
-/// The version of the protocol. It changes when an old client could misunderstand a new belljar;
-/// new methods and members do not change it.
+/// The version of the protocol. It is raised when an old client could misunderstand a new belljar.
+/// New methods and members do not raise it.
 pub const PROTOCOL: u32 = 1;
 
-/// What a value in the parameters of a run takes: a tree needs some 250 bytes for each, and a
-/// function, which has two at least, some 1,500 in all.
+/// How much memory a value in the parameters of a run is counted with: a tree needs some 250 bytes
+/// for each value, and a function, which has at least two values, some 1,500 in all.
 const VALUE_BYTES: usize = 512;
 /// The longest error message of a function that is passed on.
 const MESSAGE_BYTES: usize = 64 << 10;
 /// The longest name of an error that is passed on.
 const NAME_BYTES: usize = 128;
-/// The most that is said about a message that cannot be read: what is wrong may quote all of it.
+/// The longest reason why a message cannot be read: the reason may quote all of it.
 const REASON_BYTES: usize = 500;
 
 /// The answer to `hello`.
@@ -31,7 +31,7 @@ pub struct Hello {
     pub protocol: u32,
     /// The version of belljar.
     pub version: String,
-    /// belljar's process.
+    /// The id of belljar's process.
     pub pid: u32,
     /// The limits of a run that asks for none.
     pub limits: LimitsPatch,
@@ -49,7 +49,7 @@ pub(crate) struct Greet {
     pub(crate) client: Option<ClientName>,
 }
 
-/// How a client calls itself. Nobody vouches for it.
+/// The name that a client gives itself. It is not verified.
 #[derive(Debug, Deserialize)]
 pub(crate) struct ClientName {
     pub(crate) name: String,
@@ -79,13 +79,14 @@ pub struct RunRequest {
     /// belljar's own tools that the run may call, too.
     #[serde(default)]
     pub belljar: OwnTools,
-    /// What is told while it runs.
+    /// What is reported while it runs.
     #[serde(default)]
     pub stream: Vec<Stream>,
     /// The form of its value.
     #[serde(default)]
     pub value: Form,
-    /// What it takes while it runs, in bytes: its text, and what is made of its values.
+    /// The memory that it takes while it runs, in bytes: its text, and what is made from its
+    /// values.
     #[serde(skip)]
     pub weight: usize,
 }
@@ -99,7 +100,7 @@ pub struct HostNamespace {
     /// How its functions are called.
     #[serde(default)]
     pub style: Style,
-    /// The functions. None of them says how it is called.
+    /// The functions. None of them sets a style of its own.
     #[serde(deserialize_with = "without_style")]
     pub tools: Vec<HostFunction>,
 }
@@ -113,7 +114,7 @@ pub struct HostFunction {
     /// How it is called, if it is global.
     #[serde(default)]
     pub style: Option<Style>,
-    /// What models read of it.
+    /// What models read about it.
     #[serde(default)]
     pub description: Option<String>,
     /// What a call may change.
@@ -146,7 +147,7 @@ pub enum OwnTools {
     None,
     /// All.
     All,
-    /// Those of these servers, and these tools, each as `SERVER` or `SERVER.TOOL`.
+    /// The tools of these servers, and these single tools, each as `SERVER` or `SERVER.TOOL`.
     Some(Vec<String>),
 }
 
@@ -166,7 +167,7 @@ impl<'de> Deserialize<'de> for OwnTools {
     }
 }
 
-/// What is told of a run while it runs.
+/// What is reported of a run while it runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stream {
@@ -189,7 +190,7 @@ fn yes() -> bool {
     true
 }
 
-/// Functions that are called as their namespace says.
+/// Functions that are called in the style of their namespace.
 fn without_style<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<HostFunction>, D::Error> {
     let functions = Vec::<HostFunction>::deserialize(deserializer)?;
     if let Some(HostFunction { name, .. }) = functions.iter().find(|function| function.style.is_some()) {
@@ -201,22 +202,22 @@ fn without_style<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<HostF
 /// A message as it came.
 #[derive(Debug)]
 pub(crate) enum Incoming<'line> {
-    /// It is to be answered.
+    /// A message that is to be answered.
     Request { id: Id, method: Cow<'line, str>, params: Option<&'line RawValue> },
-    /// It is not.
+    /// A message that is not to be answered.
     Notification { method: Cow<'line, str>, params: Option<&'line RawValue> },
-    /// It answers a call.
+    /// The answer to a call.
     Answer { id: Id, answer: CallAnswer<'line> },
 }
 
-/// What came of a call.
+/// How a call was answered.
 #[derive(Debug)]
 pub(crate) enum CallAnswer<'line> {
-    /// Its value; undefined if there is none.
+    /// The call's value; undefined if there is none.
     Value(Option<&'line RawValue>),
     /// It failed.
     Failed { message: String, name: Option<String> },
-    /// It is not the answer of a call.
+    /// It is not a valid answer to a call.
     Malformed(String),
 }
 
@@ -257,12 +258,12 @@ struct CallFaultData {
     name: Option<String>,
 }
 
-/// A `null` is a value, and not the absence of one.
+/// `null` is a value, not the absence of one.
 fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de RawValue>, D::Error> {
     <&RawValue>::deserialize(deserializer).map(Some)
 }
 
-/// The same of an id.
+/// The same for an id.
 fn present_id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<Id>>, D::Error> {
     Option::deserialize(deserializer).map(Some)
 }
@@ -285,7 +286,7 @@ impl<'line> Incoming<'line> {
         let id = match id {
             None => None,
             Some(Some(id)) => Some(id),
-            // A request that nobody could answer.
+            // This is a request that could not be answered.
             Some(None) => {
                 return Err(Error::new(codes::INVALID_REQUEST, "an id is an integer or a text, and not null"));
             }
@@ -321,7 +322,7 @@ impl<'line> CallAnswer<'line> {
         }
     }
 
-    /// What is kept of it until its run takes it.
+    /// How many bytes are kept of it until its run takes it.
     pub(crate) fn bytes(&self) -> usize {
         match self {
             Self::Value(value) => value.map_or(0, |value| value.get().len()),
@@ -339,7 +340,7 @@ pub(crate) fn params<T: DeserializeOwned>(method: &str, given: Option<&RawValue>
     counted(method, given, JsonBounds::VALUES).map(|(params, _)| params)
 }
 
-/// The parameters of a run, which have so many values at most.
+/// The parameters of a run, which have at most this many values.
 ///
 /// # Errors
 /// [`codes::INVALID_PARAMS`]
@@ -354,7 +355,7 @@ fn counted<T: DeserializeOwned>(method: &str, given: Option<&RawValue>, most: us
     let wrong =
         |reason: String| Error::new(codes::INVALID_PARAMS, format!("the parameters of '{method}' are wrong: {reason}"));
     let text = given.map_or("{}", RawValue::get);
-    // Some become trees, which must be bounded before they are built.
+    // Some parameters become trees, whose size must be bounded before they are built.
     let bounds = JsonBounds { values: most, ..JsonBounds::with_bytes(belljar_json_rpc::MAX_LINE_BYTES) };
     let (text, values) = JsonText::counted(text.to_owned(), &bounds).map_err(|error| match error {
         JsonError::TooMany { .. } => {
@@ -375,12 +376,12 @@ fn object<'text, T: Deserialize<'text>>(text: &'text str) -> Result<T, serde_jso
     serde_json::from_str(text)
 }
 
-/// What is wrong with a message, without all that it quotes of it.
+/// What is wrong with a message, cut, since it may quote all of the message.
 fn reason(error: &serde_json::Error) -> String {
     cut(error.to_string(), REASON_BYTES)
 }
 
-/// The beginning of a text, which keeps no memory of its end.
+/// The beginning of a text. The memory of the rest is freed.
 fn cut(mut text: String, bytes: usize) -> String {
     text.truncate(text.floor_char_boundary(bytes));
     text.shrink_to_fit();

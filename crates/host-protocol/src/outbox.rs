@@ -1,5 +1,5 @@
-//! What waits to be written. It is bounded in bytes: who wants to send more waits until the other
-//! end has read.
+//! What waits to be written. It is bounded in bytes: a sender of more waits until the other end has
+//! read.
 
 use std::{io, sync::Arc};
 
@@ -7,7 +7,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 
 use crate::carrier::Sink;
 
-/// Messages that are written together.
+/// How many messages are written together.
 const BATCH: usize = 512;
 
 /// Sends messages to the other end.
@@ -38,8 +38,8 @@ pub(crate) struct Room(#[expect(dead_code, reason = "it is there to be dropped")
 #[derive(Debug)]
 pub(crate) struct Closed;
 
-/// An outbox in which so many bytes may wait, whose messages have at most `longest`, and what it
-/// sends.
+/// An outbox in which this many bytes may wait, and its queue. A message has at most `longest`
+/// bytes.
 pub(crate) fn outbox(most: usize, longest: usize) -> (Outbox, Queue) {
     let (sender, receiver) = mpsc::unbounded_channel();
     (Outbox { queue: sender, room: Arc::new(Semaphore::new(most)), most, longest }, Queue(receiver))
@@ -49,7 +49,7 @@ impl Outbox {
     /// Sends a message as soon as there is room for it.
     ///
     /// # Cancellation
-    /// It is not sent.
+    /// If the future is dropped, the message is not sent.
     pub(crate) async fn send(&self, text: String) -> Result<(), Closed> {
         let room = self.room_for(&text).await?;
         self.send_in(room, text)
@@ -75,25 +75,27 @@ impl Outbox {
         self.room.clone().try_acquire_many_owned(self.size(text)).ok().map(Room)
     }
 
-    /// The most bytes of a message, if this one has more: the other end could not read it.
+    /// The limit on a message's bytes, if this one exceeds it: the other end could not read it.
     pub(crate) fn limit_of(&self, text: &str) -> Option<usize> {
         (text.len() > self.longest).then_some(self.longest)
     }
 
-    /// Sends nothing any more.
+    /// Ends the queue: nothing is sent after this.
     pub(crate) fn close(&self) {
-        // It may have ended already.
+        // The connection may have ended already.
         let _ = self.queue.send(Message { text: None, _room: None });
     }
 
-    /// The room that a message takes. One that is larger than all room waits until it is alone.
+    /// The room that a message takes. A message that is larger than the whole budget waits until it
+    /// is the only one.
     fn size(&self, text: &str) -> u32 {
         u32::try_from(text.len().clamp(1, self.most)).unwrap_or(u32::MAX)
     }
 
-    /// Sends a message that calls off an earlier one, of which there is at most one for each.
+    /// Sends a message that calls off an earlier one. There is at most one for each earlier
+    /// message.
     pub(crate) fn call_off(&self, text: String) {
-        // When the connection has ended, there is nobody to tell.
+        // If the connection has ended, there is nobody to tell.
         let _ = self.queue.send(Message { text: Some(text), _room: None });
     }
 }

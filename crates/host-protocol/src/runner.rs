@@ -1,4 +1,4 @@
-//! What does the runs, as far as this crate needs to know.
+//! The interface to whatever does the runs.
 
 use std::sync::Arc;
 
@@ -11,15 +11,15 @@ use crate::{Hello, HostRun, RunRequest};
 
 /// Does the runs of a connection.
 pub trait Runner: Send + Sync + 'static {
-    /// What the other end is told first.
+    /// The answer to the other end's `hello`.
     fn hello(&self) -> Hello;
 
-    /// Runs a script. `host` reaches the functions that the other end serves, and `client` is how
-    /// it calls itself. The answer is the outcome as JSON, also of a script that failed; an error
-    /// says that the request is wrong.
+    /// Runs a script. `host` reaches the functions that the other end serves, and `client` is the
+    /// name that it gives itself. The answer is the outcome as JSON, even if the script failed; an
+    /// error says that the request is wrong.
     ///
-    /// `cancelled` completes when the other end cancels, or is gone: the outcome then says what has
-    /// been done. Dropping the future cancels too.
+    /// `cancelled` completes when the other end cancels the run, or is gone: the outcome then says
+    /// what has been done. Dropping the future also cancels the run.
     fn run(
         &self,
         request: RunRequest,

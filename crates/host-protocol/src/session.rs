@@ -22,18 +22,18 @@ use crate::{
     outbox::{Closed, Outbox, outbox},
 };
 
-/// How long runs have to be answered when the connection ends.
+/// How much time there is to answer runs when the connection ends.
 const LAST_WORDS: Duration = Duration::from_secs(2);
-/// How long an answer waits for room, while nothing else is read. Runs that wait take theirs at
-/// once; one that computes for longer is ended, so that it holds up no other.
+/// How long an answer waits for room, while nothing else is read. Runs that wait take their answers
+/// at once; one that computes for longer is ended, so that it does not hold up others.
 const ROOM_PATIENCE: Duration = Duration::from_secs(1);
-/// Characters of a foreign text in a message.
+/// The most characters of a foreign text in a message.
 const SHOWN: usize = 60;
 
 /// How much of one connection is held at once.
 #[derive(Debug, Clone, Copy)]
 pub struct SessionLimits {
-    /// Runs. Most of them wait in the sandbox's queue.
+    /// Runs. Most of them may be waiting in the sandbox's queue.
     pub runs: usize,
     /// Bytes of the requests of these runs.
     pub run_bytes: usize,
@@ -41,15 +41,15 @@ pub struct SessionLimits {
     pub run_values: usize,
     /// Bytes of answers that no run has taken yet.
     pub answer_bytes: usize,
-    /// Those of one run. A run that leaves more untaken is ended.
+    /// The same, for one run. A run that leaves more untaken is ended.
     pub run_answer_bytes: usize,
     /// Bytes that wait to be written.
     pub waiting_bytes: usize,
-    /// Bytes of a message that is written.
+    /// Bytes of one message that is written.
     pub message_bytes: usize,
 }
 
-/// For a connection that its process has for itself.
+/// The defaults suit a process that has only this connection.
 impl Default for SessionLimits {
     fn default() -> Self {
         Self {
@@ -64,12 +64,12 @@ impl Default for SessionLimits {
     }
 }
 
-/// When a connection is ended from this side.
+/// Tokens that end a connection from this side.
 #[derive(Debug, Clone, Default)]
 pub struct Ends {
-    /// Nothing new is begun from then on, and it ends with its last run.
+    /// When this is cancelled, no new run begins, and the connection ends with its last run.
     pub draining: CancellationToken,
-    /// Its runs are cancelled, and it ends.
+    /// When this is cancelled, the connection's runs are cancelled, and it ends.
     pub now: CancellationToken,
 }
 
@@ -102,7 +102,7 @@ pub async fn serve<R: Source, W: Sink + 'static>(
     };
     tokio::select! {
         _ = session.read(&mut source) => {}
-        // The other end reads nothing any more.
+        // The other end no longer reads.
         _ = &mut writing => return,
         () = ends.now.cancelled() => {}
         () = runs.drained(&ends.draining) => {}
@@ -112,7 +112,7 @@ pub async fn serve<R: Source, W: Sink + 'static>(
         let Session { outbox, mut running, .. } = session;
         while running.join_next().await.is_some() {}
         outbox.close();
-        // It is broken, or all is written.
+        // The connection is broken, or everything is written.
         let _ = writing.await;
     };
     if timeout(LAST_WORDS, last_words).await.is_err() {
@@ -177,7 +177,7 @@ impl Session {
         }
     }
 
-    /// Handles a message: returns an immediate answer, or begins what takes time.
+    /// Handles a message: returns an immediate answer, or begins a run.
     async fn take(&mut self, text: &str) -> Option<String> {
         match Incoming::parse(text) {
             Ok(Incoming::Answer { id, answer }) => {
@@ -197,9 +197,9 @@ impl Session {
         }
     }
 
-    /// Gives an answer to the run that waits for it. One that nobody waits for is ignored: its call
-    /// may have been called off. So is one for a run that was cancelled before: it must not go on,
-    /// and perhaps succeed, in the moment before its end.
+    /// Passes an answer to the run that waits for it. An answer that nobody waits for is ignored:
+    /// its call may have been called off. So is an answer for a run that was already cancelled: the
+    /// run must not go on, and perhaps succeed, in the moment before its end.
     async fn hand_over(&self, id: &Id, answer: CallAnswer<'_>) {
         let Some((run, call)) = call_of(id) else { return };
         let Some(state) = self.runs.state(run).filter(|state| state.awaits(call) && !state.is_cancelled()) else {
@@ -212,8 +212,9 @@ impl Session {
         }
     }
 
-    /// Room for an answer. Where there is none for a while, a run is ended: this one if it leaves
-    /// too much untaken, or the one that leaves the most. There is none if it is this one.
+    /// Room for an answer. If there is none for a while, a run is ended: this one if it leaves too
+    /// much untaken, or else the one that leaves the most. Returns `None` if this run is the one
+    /// that is ended.
     async fn room_for(&self, state: &RunState, bytes: usize) -> Option<AnswerRoom> {
         let Ok(of_run) = timeout(ROOM_PATIENCE, state.room_for(bytes)).await else {
             state.overflow();
@@ -227,7 +228,7 @@ impl Session {
             }
             match self.runs.fullest(state, of_run.num_permits()) {
                 Some(fullest) => fullest.overflow(),
-                // All that hold something are ending already.
+                // All runs that hold something are ending already.
                 None => state.overflow(),
             }
             if state.is_overfull() {
@@ -292,7 +293,7 @@ impl Session {
 
     /// Begins a run.
     fn start(&mut self, id: &Id, request: RunRequest, bytes: usize) {
-        // Those that have ended.
+        // Removes the runs that have ended.
         while self.running.try_join_next().is_some() {}
         self.last += 1;
         let (number, cancel) = (self.last, CancellationToken::new());
@@ -317,8 +318,9 @@ impl Session {
                     .with_hint("the script has run; return and log less, or pass data to a function in parts");
                 text = response(Some(&id), &Err(error));
             }
-            // The run counts until its answer is among what waits to be written: who does not read
-            // begins no more. Its id is free before the client can know.
+            // The run counts until its answer waits to be written, so a client that does not read
+            // cannot begin more runs. Its id is free before the client can know that the run has
+            // ended.
             let room = outbox.room_for(&text).await;
             runs.remove(&id);
             if let Ok(room) = room {
@@ -366,8 +368,8 @@ impl Runs {
         self.open.lock().by_number.get(&number).cloned()
     }
 
-    /// The run that leaves the most of its answers untaken, among those that are not ended for it.
-    /// `receiver` could not take the last `pending` bytes yet.
+    /// The run that leaves the most of its answers untaken, among those that are not yet being
+    /// ended for that. `receiver` could not have taken the last `pending` bytes yet.
     fn fullest(&self, receiver: &RunState, pending: usize) -> Option<Arc<RunState>> {
         let open = self.open.lock();
         let left = |state: &Arc<RunState>| {
@@ -389,10 +391,10 @@ impl Runs {
         self.open.lock().by_id.values().for_each(|run| run.cancel.cancel());
     }
 
-    /// Completes when nothing new is begun and all runs have ended.
+    /// Completes when no new run can begin and all runs have ended.
     async fn drained(&self, draining: &CancellationToken) {
         draining.cancelled().await;
-        // The sender is here.
+        // This cannot fail: the sender exists as long as `self`.
         let _ = self.count.subscribe().wait_for(|count| *count == 0).await;
     }
 }
