@@ -1,4 +1,4 @@
-//! The entries after the first: each is something that crossed between host and script.
+//! The entries after the first one: each is something that crossed between host and script.
 
 use std::{convert::Infallible, str::FromStr as _, sync::LazyLock};
 
@@ -9,13 +9,13 @@ use serde::Serialize;
 
 use crate::format::{self, kind};
 
-/// Writing to memory does not fail. The encoder's interface needs the result.
+/// Writing to memory does not fail, but the encoder's interface needs a result.
 pub(crate) type Encoded = Result<(), encode::Error<Infallible>>;
 
 /// What crossed. Texts are slices of the recording.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Entry<'a> {
-    /// A clock was read, and read again before its time changed.
+    /// A clock was read, once or several times with the same result.
     Clock {
         /// Which clock.
         clock: Clock,
@@ -64,7 +64,7 @@ pub enum Entry<'a> {
         number: u64,
         /// The answer.
         answer: Answer<'a>,
-        /// What the outcome says of the call. `None` for one that was never made.
+        /// What the outcome says about the call. `None` for one that was never made.
         kept: Option<Kept<'a>>,
     },
     /// The script got the end of a timer.
@@ -76,7 +76,7 @@ pub enum Entry<'a> {
     Unanswered {
         /// The call's number.
         number: u64,
-        /// What the outcome says of the call. `None` for one that was never made.
+        /// What the outcome says about the call. `None` for one that was never made.
         kept: Option<Kept<'a>>,
     },
     /// The run ended.
@@ -110,21 +110,21 @@ pub enum Question<'a> {
     Route {
         /// The server, or one of its tools.
         server: &'a str,
-        /// The request; nothing where all projects are asked for.
+        /// The request; `None` if all projects are asked for.
         words: Option<&'a str>,
     },
-    /// What is known of the script's calls before it runs: JSON, as the guest has found them. The
-    /// answer is JSON too.
+    /// What is known about the script's calls before it runs. The question is the calls that the
+    /// guest has found, as JSON. The answer is JSON too.
     Plan(&'a str),
-    /// A question of `artifacts`, as JSON. The answer is JSON, and so is the reason for having
+    /// A question of `artifacts`, as JSON. The answer is JSON, and so is the reason if there is
     /// none.
     Artifacts(&'a str),
-    /// The same of `keep`.
+    /// The same for `keep`.
     Keep(&'a str),
-    /// A component looked which of so many of its timers and streams are ready. The answer is their
-    /// positions, as JSON.
+    /// A component asked which of its timers and streams are ready. The answer is their positions,
+    /// as JSON.
     Poll {
-        /// How many.
+        /// How many it asked about.
         pollables: u32,
         /// Whether it waited until one was.
         waits: bool,
@@ -151,7 +151,7 @@ pub enum Answer<'a> {
     },
 }
 
-/// What an outcome says of a call, besides the tool's name.
+/// What an outcome says about a call, apart from the tool's name.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Kept<'a> {
     /// Whether it succeeded.
@@ -176,9 +176,9 @@ pub struct End<'a> {
 /// What ended a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cause<'a> {
-    /// The script, or a limit that the same script reaches again.
+    /// The script, or a limit that the same script would reach again.
     Script,
-    /// A time limit. The same script would reach it elsewhere.
+    /// A time limit. The same script would reach it at another point.
     Time {
         /// The limit's name.
         limit: &'a str,
@@ -189,18 +189,18 @@ pub enum Cause<'a> {
     },
     /// The caller.
     Cancelled,
-    /// It waited for people alone, and was put aside: it is resumed from here later.
+    /// The run waited for people alone, and was put aside, to be resumed from here later.
     Rested(Spent),
 }
 
 /// The time that a run had used when it was put aside, in microseconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Spent {
-    /// Since it began to execute, without the time in which it waited for people alone.
+    /// Since the run began to execute, without the time in which it waited for people alone.
     pub wall: u64,
-    /// Inside the guest.
+    /// The time inside the guest.
     pub computed: u64,
-    /// Waiting for the host.
+    /// The time spent waiting for the host.
     pub waited: u64,
 }
 
@@ -235,8 +235,8 @@ pub struct Property<'a> {
     pub effect: Effect,
 }
 
-/// An error without parts that its message has already: recordings from before there were these are
-/// still replayed.
+/// An error without the parts that repeat its message, so that recordings from before these parts
+/// existed are still replayed.
 pub(crate) fn without_new_parts(error: &RunError) -> RunError {
     RunError { failed_in: None, thrown: None, ..error.clone() }
 }
@@ -246,7 +246,8 @@ impl Digests {
     pub fn of(result: &Result<JsonText, RunError>, logs: &[LogEntry], calls: &[CallRecord]) -> Self {
         let result = match result {
             Ok(value) => format::digest(value.as_str().as_bytes()),
-            // Versions may differ in how precisely they know where the script was last seen.
+            // Versions of belljar may differ in how precisely they know where the script was last
+            // seen.
             Err(error) if error.kind.is_from_outside() => {
                 of_json(&RunError { line: None, column: None, frame: None, ..without_new_parts(error) })
             }
@@ -502,7 +503,7 @@ pub(crate) fn digest(input: &mut Decoder<'_>) -> Result<[u8; 32], decode::Error>
     input.bytes()?.try_into().map_err(|_| decode::Error::message("a digest does not have 32 bytes"))
 }
 
-/// An array of so many items begins here.
+/// Checks that an array of this many items begins here.
 pub(crate) fn known(input: &mut Decoder<'_>, items: u64) -> Result<(), decode::Error> {
     match length(input)? {
         found if found == items => Ok(()),

@@ -6,7 +6,7 @@ use sha2::{Digest as _, Sha256};
 /// character reveal a file that was sent or saved as text.
 pub(crate) const MAGIC: [u8; 8] = *b"\x89BJR\r\n\x1a\n";
 /// The version of the format, as two bytes in big-endian order. It is raised by every change after
-/// which a recording that was written before is not read, or means something else.
+/// which earlier recordings cannot be read, or would mean something else.
 pub(crate) const VERSION: u16 = 2;
 /// Bytes before the first entry.
 pub(crate) const HEADER: usize = MAGIC.len() + size_of::<u16>();

@@ -33,7 +33,7 @@ pub fn recording(data: &[u8]) {
             assert!(listing.properties().count() <= data.len(), "each property takes bytes");
         }
     }
-    // From each position that an iterator gave, the next entry is the same.
+    // From each position that an iterator returned, the next entry is the same.
     let mut all = recording.entries();
     for entry in &entries {
         let position = all.position();
@@ -56,13 +56,13 @@ fn fixture(text: &str) {
     let Ok(read) = Fixture::read(text, MAX) else { return };
     assert!(read.recording.bytes().len() as u64 <= MAX.as_u64());
     let written = read.to_text();
-    // Only space and names are added.
+    // Writing adds only space and names.
     assert!(written.len() < 64 * 1024 + 100 * text.len(), "{} bytes of {}", written.len(), text.len());
     let again = Fixture::read(&written, MAX).expect("what was written is a fixture");
     assert_eq!(again.recording.bytes(), read.recording.bytes());
     assert_eq!((again.matching, &again.script, &again.expected), (read.matching, &read.script, &read.expected));
     assert_eq!(again.to_text(), written);
-    // Whatever it expects, it can be compared with a run's results.
+    // Whatever the fixture expects, it can be compared with a run's results.
     let outcome = Outcome::refused(RunError::new(ErrorKind::Internal, "another end"));
     if let Some(difference) = read.difference(&outcome) {
         assert!(difference.to_string().len() < 10_000 + text.len(), "{difference}");

@@ -1,9 +1,10 @@
 //! What a run took in, kept so that the run can be repeated without its tools.
 //!
-//! A run depends only on its source, its seed, its limits and what the host gives it. A recording
-//! holds all of these in the order in which they crossed: directories of servers, answers of the
-//! catalogue, readings of the clocks, calls with their arguments, answers, and ends of timers. With
-//! it, `belljar_sandbox::Sandbox::replay` ends in the same outcome, with exactly the same fuel.
+//! A run depends only on its source, its seed, its limits and what the host passes to it. A
+//! recording has all of these in the order in which they crossed: directories of servers, answers
+//! of the catalogue, readings of the clocks, calls with their arguments, answers, and ends of
+//! timers. From it, `belljar_sandbox::Sandbox::replay` reproduces the same outcome, with exactly
+//! the same fuel.
 //!
 //! [`Writer`] makes a recording while a run goes on, within a budget of bytes. [`Recording`] reads
 //! one that may come from anywhere: it is checked as a whole before any part is used, takes no more

@@ -20,7 +20,7 @@ pub struct Recording {
     start: Arc<Start>,
     /// The position of the second entry.
     first: usize,
-    /// The end of the last one, where the remarks begin if there are any.
+    /// The end of the last entry, where the remarks begin if there are any.
     last: usize,
 }
 
@@ -28,13 +28,13 @@ pub struct Recording {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReadError {
-    /// They begin differently.
+    /// They do not begin like a recording.
     #[error("this is not a recording of belljar: it does not begin like one")]
     Foreign,
-    /// Another version of the format.
+    /// The recording has another version of the format.
     #[error("the recording has format version {found}, and this belljar reads version {VERSION}")]
     Version {
-        /// Which.
+        /// The version that was found.
         found: u16,
     },
     /// Bytes are missing, or were changed.
@@ -54,7 +54,7 @@ impl Recording {
     /// Reads a recording, and checks all of it.
     ///
     /// # Errors
-    /// [`ReadError`] if it is not one, is of another version, or was changed.
+    /// [`ReadError`], if the bytes are not a recording, have another version, or were changed.
     pub fn read(bytes: impl Into<Arc<[u8]>>) -> Result<Self, ReadError> {
         let bytes = bytes.into();
         let (magic, rest) = bytes.split_first_chunk::<{ MAGIC.len() }>().ok_or(ReadError::Foreign)?;
@@ -131,12 +131,12 @@ impl Recording {
         Remarks::decode(&mut input).ok()
     }
 
-    /// The position of the first entry.
+    /// The position of the first entry after the start.
     pub fn first(&self) -> usize {
         self.first
     }
 
-    /// All of them up to the end of the run.
+    /// The bytes up to the end of the run.
     pub(crate) fn without_remarks(&self) -> &[u8] {
         self.bytes.get(..self.last).unwrap_or_default()
     }
@@ -173,7 +173,8 @@ impl<'a> Iterator for Entries<'a> {
         if self.input.position() >= self.input.input().len() {
             return None;
         }
-        // All were read once before, so only a position from elsewhere can be between two.
+        // All entries were read once before, so decoding fails only if the position came from
+        // elsewhere and is not at the beginning of an entry.
         Entry::decode(&mut self.input).ok()
     }
 }

@@ -10,7 +10,7 @@ use crate::{
     format::{TRAILER, digest, kind},
 };
 
-/// Lines of the log that may be added.
+/// The most lines of the log that may be added.
 const MAX_LINES: u64 = 1000;
 
 const LEVELS: [LogLevel; 5] = [LogLevel::Debug, LogLevel::Log, LogLevel::Info, LogLevel::Warn, LogLevel::Error];
@@ -22,8 +22,8 @@ pub struct Remarks {
     pub logs: Vec<LogEntry>,
     /// The hint that replaces the error's.
     pub hint: Option<String>,
-    /// Why the program that the run was for did not let it go on, if that cancelled it: the message
-    /// of an error of the kind `calls` that replaces the one of a cancelled run.
+    /// If the run was ended because it left too many answers of the host's program untaken: the
+    /// message of an error of the kind `calls`, which replaces the error of a cancelled run.
     pub calls: Option<String>,
 }
 
@@ -33,7 +33,7 @@ impl Remarks {
         self.logs.is_empty() && self.hint.is_none() && self.calls.is_none()
     }
 
-    /// Adds them to an outcome that does not have them.
+    /// Adds the remarks to an outcome that does not have them yet.
     pub fn add_to(&self, outcome: &mut Outcome) {
         outcome.logs.extend(self.logs.iter().cloned());
         if let (Err(error), Some(message)) = (&mut outcome.result, &self.calls)
@@ -49,7 +49,7 @@ impl Remarks {
     /// The recording with these remarks at its end.
     ///
     /// # Errors
-    /// [`RemarkError`] if it is not a recording, or would have more than `max` bytes.
+    /// [`RemarkError`], if it is not a recording, or would have more than `max` bytes.
     pub fn behind(&self, recording: Vec<u8>, max: ByteSize) -> Result<Vec<u8>, RemarkError> {
         let recording = Recording::read(recording)?;
         let mut out = Encoder::new(recording.without_remarks().to_vec());
@@ -66,7 +66,7 @@ impl Remarks {
     }
 
     fn encode(&self, out: &mut Encoder<Vec<u8>>) -> Encoded {
-        // Most have no fourth item, which older versions do not know.
+        // The fourth item, which older versions do not know, is written only if needed.
         out.array(if self.calls.is_some() { 4 } else { 3 })?.u8(kind::REMARKS)?.array(self.logs.len() as u64)?;
         for LogEntry { level, text } in &self.logs {
             out.array(2)?.str(level.as_str())?.str(text)?;

@@ -12,13 +12,15 @@ use crate::{
 
 /// Items of a start, without its surroundings.
 const ITEMS: u64 = 8;
-/// Bytes of a function besides its texts.
+/// Bytes of a function in addition to its texts.
 const FUNCTION_BYTES: usize = 32;
-/// Servers of a run. The start is the only part of a recording that is parsed as a whole.
+/// The most servers of a run. They are bounded since the start is the only part of a recording that
+/// is parsed as a whole.
 const MAX_SERVERS: u64 = 10_000;
-/// Global variables of one server: its name, and an alias that is an identifier.
+/// The most global variables of one server, which usually has its name, and an alias that is an
+/// identifier.
 const MAX_GLOBALS: u64 = 4;
-/// Global functions of a run.
+/// The most global functions of a run.
 const MAX_FUNCTIONS: u64 = 10_000;
 /// The bits of a [`CallForm`].
 const POSITIONAL: u8 = 1;
@@ -34,7 +36,7 @@ const COMPONENT: u8 = 4;
 pub struct EngineId {
     /// The SHA-256 of the interpreter's component.
     pub component: [u8; 32],
-    /// The version of wasmtime, which decides what fuel an instruction takes.
+    /// The version of wasmtime, which determines how much fuel an instruction takes.
     pub wasmtime: String,
 }
 
@@ -58,10 +60,10 @@ pub struct CallForm {
     pub plain: bool,
 }
 
-/// What a host put around a script. There is none of it by default.
+/// What a host put around a script. The default is nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Surroundings {
-    /// What ran before the script.
+    /// JavaScript that ran before the script.
     pub prelude: Option<String>,
     /// The global functions, in their order.
     pub functions: Vec<GlobalFunction>,
@@ -73,8 +75,9 @@ pub struct Surroundings {
     pub artifacts: bool,
     /// Whether there was `keep`.
     pub keep: bool,
-    /// Whether it was a component of others. The source is then the text of its order: the tools of
-    /// its servers, and its input. The engine's component is its file.
+    /// Whether a component that others built ran in place of a script. The source is then its
+    /// order, as JSON: the tools of its servers, and its input. `EngineId::component` is then the
+    /// digest of its file.
     pub component: bool,
 }
 
@@ -109,14 +112,14 @@ pub struct Start {
 }
 
 impl Start {
-    /// The script; nothing where a component of others ran.
+    /// The script, or `None` if a component that others built ran.
     pub fn script(&self) -> Option<&str> {
         (!self.surroundings.component).then_some(&*self.source)
     }
 }
 
-/// The written parts of a start that an engine's runs with the same limits share. They are most of
-/// a short recording, and need not be written for each.
+/// The encoded parts of a start that are the same for all runs of an engine with the same limits.
+/// They are most of a short recording, and need not be encoded again for each.
 #[derive(Debug, Clone)]
 pub struct Head {
     /// The bytes up to the source, and from the limits to the servers. `None` if they could not be
@@ -124,7 +127,7 @@ pub struct Head {
     parts: Option<[Vec<u8>; 2]>,
 }
 
-/// The other parts, which belong to one run only.
+/// The other parts of a start, which belong to one run only.
 #[derive(Debug, Clone, Copy)]
 pub struct Begin<'a, S> {
     /// As in [`Start`].
@@ -140,7 +143,7 @@ pub struct Begin<'a, S> {
 }
 
 impl Head {
-    /// The parts of an engine and of limits.
+    /// The parts for this engine and these limits.
     pub fn new(engine: &EngineId, limits: &Limits) -> Self {
         let written = |part: &dyn Fn(&mut Encoder<Vec<u8>>) -> Encoded| {
             let mut out = Encoder::new(Vec::new());
@@ -194,7 +197,7 @@ impl CallForm {
 
     fn of(bits: u8) -> Result<Self, decode::Error> {
         let form = Self { positional: bits & POSITIONAL != 0, plain: bits & PLAIN != 0 };
-        // One that says nothing is not written.
+        // The default form is not written.
         if form.bits() != bits || bits == 0 {
             return Err(decode::Error::message(format!("an unknown way {bits} of calling a server's tools")));
         }
@@ -247,7 +250,7 @@ impl Surroundings {
 }
 
 impl Start {
-    /// Reads what follows the kind in an entry of so many items.
+    /// Reads what follows the kind in an entry of this many items.
     pub(crate) fn decode(input: &mut Decoder<'_>, items: u64) -> Result<Self, decode::Error> {
         if items != ITEMS && items != ITEMS + 1 {
             return Err(decode::Error::message(format!("a start has {items} items")));

@@ -9,13 +9,13 @@ use crate::{
     format::{HEADER, MAGIC, TRAILER, VERSION, digest, kind},
 };
 
-/// The most bytes of an entry besides its texts. (The largest has three digests, and heads of nine
-/// bytes.)
+/// The most bytes of an entry in addition to its texts. (The largest has three digests, and item
+/// headers of nine bytes.)
 const ENTRY_BYTES: usize = 192;
-/// The most bytes of a text besides its own, with an array around it.
+/// The most bytes that a text takes in addition to its own, including an array around it.
 const TEXT_BYTES: usize = 32;
 
-/// A growing recording. If it would exceed its budget, it ends: the run goes on, and cannot be
+/// A growing recording. If it would exceed its budget, it ends. The run goes on, but cannot be
 /// replayed.
 pub struct Writer {
     /// `None` once the budget was exceeded.
@@ -81,7 +81,7 @@ impl Writer {
         self.clock_read(clock, milliseconds, 1);
     }
 
-    /// A clock was read so often, with the same value.
+    /// A clock was read this often, with the same value.
     pub fn clock_read(&mut self, clock: Clock, milliseconds: u64, count: u64) {
         let last = &mut self.clocks[clock as usize];
         if last.count > 0 && last.milliseconds == milliseconds {
@@ -137,7 +137,7 @@ impl Writer {
         });
     }
 
-    /// The script began a call. `fuel` is what had been used by then.
+    /// The script began a call. `fuel` is how much had been used by then.
     pub fn call(&mut self, number: u64, server: &str, tool: &str, arguments: &str, fuel: u64) {
         self.push(server.len() + tool.len() + arguments.len(), |out| {
             out.array(6)?.u8(kind::CALL)?.u64(number)?.str(server)?.str(tool)?.str(arguments)?.u64(fuel)?.ok()
@@ -173,10 +173,10 @@ impl Writer {
         self.push(error_bytes(kept), |out| Kept::encode(kept, out.array(3)?.u8(kind::UNANSWERED)?.u64(number)?));
     }
 
-    /// The run ended. Its recording, whole.
+    /// The run ended. Returns its complete recording.
     ///
     /// # Errors
-    /// [`Full`] if it would have exceeded its budget.
+    /// [`Full`], if it would have exceeded its budget.
     pub fn end(mut self, end: End<'_>) -> Result<Vec<u8>, Full> {
         for clock in [Clock::Wall, Clock::Monotonic] {
             self.reading(clock, self.clocks[clock as usize]);
@@ -200,7 +200,7 @@ impl Writer {
         self.push(0, |out| out.array(4)?.u8(kind::CLOCK)?.bool(is_monotonic)?.u64(milliseconds)?.u64(count)?.ok());
     }
 
-    /// Adds an entry whose texts have so many bytes, if there is room for it.
+    /// Adds an entry whose texts have this many bytes, if there is room for it.
     fn push(&mut self, texts: usize, entry: impl FnOnce(&mut Encoder<Vec<u8>>) -> Encoded) {
         let Some(out) = &mut self.out else { return };
         let bytes = out.writer().len().saturating_add(texts).saturating_add(ENTRY_BYTES + TRAILER);
