@@ -1,10 +1,11 @@
-//! Systems on which scripts cannot have a process of their own.
+//! For systems on which scripts cannot have a process of their own.
 
 use belljar_model::{Limits, Outcome};
 use belljar_sandbox::{Recording, ReplayError, RunRequest, Runner};
 use futures::future::BoxFuture;
 
-/// A sandbox in a confined process of its own, which needs Unix: here, it has no value.
+/// A sandbox in a confined process of its own. This needs Unix: on this system, the type has no
+/// values.
 #[derive(Debug)]
 pub enum ProcessEngine {}
 

@@ -8,24 +8,24 @@ use futures::future::BoxFuture;
 
 use crate::ProcessEngine;
 
-/// Runs scripts. Cheap to clone: all clones are one engine.
+/// Runs scripts. It is cheap to clone: all clones share one engine.
 #[derive(Clone)]
 #[non_exhaustive]
 pub enum Engine {
-    /// A sandbox of this process.
+    /// A sandbox in this process.
     Here(Arc<Sandbox>),
     /// A sandbox in a confined process of its own, on Unix.
     Apart(Arc<ProcessEngine>),
 }
 
 impl Engine {
-    /// Runs a script, when the result is awaited.
+    /// Runs a script. The run begins when the result is awaited.
     pub fn run(&self, program: impl Into<Program>) -> Run<'_, Self> {
         Run::new(self, program)
     }
 
-    /// How much of it its live runs have, where that is known: a process of its own keeps it to
-    /// itself.
+    /// How much of the engine's capacity its live runs take. `None` for an engine in a process of
+    /// its own, which does not report it.
     pub fn load(&self) -> Option<Load> {
         match self {
             Self::Here(sandbox) => Some(sandbox.load()),
@@ -44,7 +44,8 @@ impl Engine {
     /// Resumes a run that was put aside, as [`Sandbox::resume`] does.
     ///
     /// # Errors
-    /// [`ReplayError`]: it did not reach the point where it was put aside, and no tool was called.
+    /// [`ReplayError`], if the run did not reach the point where it was put aside. No tool was
+    /// called then.
     ///
     /// # Cancellation
     /// As [`Run`].

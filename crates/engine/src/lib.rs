@@ -1,14 +1,14 @@
-//! Where scripts run: in this process, or in a confined one of belljar's own.
+//! Where scripts run: in this process, or in a confined process of belljar's own.
 //!
-//! An [`Engine`] has one way to run a script, whichever it is. Within this process it is a
-//! [`Sandbox`](belljar_sandbox::Sandbox), and what holds a script is WebAssembly alone. As a
-//! [`ProcessEngine`] the sandbox is in a second process ([`serve`]), which has given up files,
-//! sockets, other processes and executable memory before it reads its first script; the two speak
-//! in frames over pipes. Tools are called on this side in both cases.
+//! An [`Engine`] runs scripts in the same way in both cases. Within this process it is a
+//! [`Sandbox`](belljar_sandbox::Sandbox), and only WebAssembly confines a script. As a
+//! [`ProcessEngine`] it is a sandbox in a second process ([`serve`]), which gives up files,
+//! sockets, other processes and executable memory before it reads its first script. The two
+//! processes exchange frames over pipes. Tools are called on this side in both cases.
 //!
 //! The gateway's side treats that process as hostile: it checks each call against what the run was
-//! granted, bounds every frame before it reads it, counts anew, and ends the process when it breaks
-//! a rule. See `protocol/mod.rs`.
+//! granted, bounds every frame before it reads it, does its own counting, and ends the process if
+//! it breaks a rule. See `protocol/mod.rs`.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]

@@ -1,5 +1,5 @@
-//! A program that lets others script it: scripts see the stock of a small warehouse and reserve
-//! from it, by the two functions below, and reach nothing else.
+//! A program that others can script: scripts can list the stock of a small warehouse and reserve
+//! items, through the two functions below, and can reach nothing else.
 //!
 //! ```sh
 //! cargo run -- script.ts     # a script of yours
@@ -22,7 +22,7 @@ for (const { item } of low) console.log('low:', item);
 return await warehouse.reserve({ item: low[0].item, count: 2 });
 ";
 
-/// What is in stock. The tools share it; no script can touch it but through them.
+/// What is in stock. The tools share it; scripts can reach it only through them.
 type Stock = Arc<Mutex<BTreeMap<String, u64>>>;
 
 fn list(stock: &Stock, arguments: &Map<String, Value>) -> Value {
@@ -33,7 +33,7 @@ fn list(stock: &Stock, arguments: &Map<String, Value>) -> Value {
 }
 
 fn reserve(stock: &Stock, arguments: &Map<String, Value>) -> Result<Value, String> {
-    // The schema has been checked: both are there, and of these types.
+    // The arguments were checked against the schema: both are there, and have these types.
     let (item, count) =
         (arguments["item"].as_str().unwrap_or_default(), arguments["count"].as_u64().unwrap_or_default());
     let mut stock = stock.lock().unwrap_or_else(PoisonError::into_inner);
@@ -48,8 +48,8 @@ fn reserve(stock: &Stock, arguments: &Map<String, Value>) -> Result<Value, Strin
 }
 
 fn tools(stock: Stock) -> Result<ToolSet, Box<dyn Error>> {
-    // A schema checks the arguments before a closure sees them, and writes the TypeScript that
-    // `tools.describe` shows to a model.
+    // Arguments are checked against a tool's schema before its closure sees them. The TypeScript
+    // that `tools.describe` shows to a model is made from the schema.
     let list_tool = Tool::new("list", Effect::ReadOnly)
         .with_description("What is in stock, or what there is less than `below` of.")
         .with_input(json!({ "properties": { "below": { "type": "integer", "minimum": 0 } } }))?;
@@ -83,7 +83,7 @@ async fn main() -> Result<ExitCode, Box<dyn Error>> {
     let stock = BTreeMap::from([("bolt".to_owned(), 120), ("nut".to_owned(), 4), ("washer".to_owned(), 9)]);
     let tools = tools(Arc::new(Mutex::new(stock)))?;
 
-    // Once per process. Each run then has an instance of its own.
+    // Done once per process. Each run then has an instance of its own.
     let sandbox = Sandbox::new(&Image::embedded(), SandboxOptions::default())?;
     let limits = Limits { compute: Duration::from_secs(2), max_calls: 50, ..Limits::default() };
     let outcome = sandbox.run(script).limits(&limits).tools(Arc::new(tools)).await;

@@ -1,13 +1,13 @@
 //! How many bytes of answers are sent to the engine's process unasked, for one run.
 //!
-//! Asking for an answer costs a round trip. So answers are sent at once while only few bytes of
-//! them still wait for room in the process: its calls report how much of what it received has found
-//! room. All other answers wait here until the process asks for them.
+//! Asking for an answer costs a round trip. So answers are sent at once while only a few of their
+//! bytes still wait for room in the process, which reports with its calls how much has found room.
+//! All other answers wait here until the process asks for them.
 
 use super::lost::Violation;
 
-/// What may be on its way for one run: a thousand small answers, or a few larger ones. For the
-/// default of 64 live runs it is 16 MiB.
+/// How much may be on its way for one run: a thousand small answers, or a few larger ones. For the
+/// default of 64 live runs, that is 16 MiB.
 const MAX_BYTES: u64 = 256 * 1024;
 
 /// The answers of one run that were sent unasked.
@@ -23,7 +23,7 @@ impl Allowance {
         Self { max: max_held.min(MAX_BYTES), sent: 0, admitted: 0 }
     }
 
-    /// Whether so many bytes may be sent unasked. If so, they count from now on.
+    /// Whether this many bytes may be sent unasked. If so, they count from now on.
     pub(super) fn grant(&mut self, bytes: u64) -> bool {
         let sent = self.sent.saturating_add(bytes);
         let is_granted = sent - self.admitted <= self.max;

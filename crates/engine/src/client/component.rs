@@ -1,8 +1,8 @@
 //! A component that others built, in a confined process of its own.
 //!
-//! The process reads the component, says what it imports, compiles it when that is wanted, and runs
-//! it. It is never trusted: what it says of imports decides only which tools the run is granted,
-//! and each call is held against that here, as the calls of scripts are.
+//! The process reads the component, reports its imports, compiles it on request, and runs it. It is
+//! never trusted: the reported imports decide only which tools the run is granted, and each call is
+//! checked against that here, like the calls of scripts.
 
 use std::{os::unix::process::ExitStatusExt as _, sync::Arc, time::Duration};
 
@@ -40,15 +40,15 @@ struct Step {
 
 /// A component is read and validated.
 const READ: Step = Step { done: "read", doing: "reading", limit: Duration::from_secs(20) };
-/// It is compiled: one of CPython takes some twenty seconds on two busy cores.
+/// A component is compiled. One with CPython takes some twenty seconds on two busy cores.
 const COMPILE: Step = Step { done: "compiled", doing: "compiling", limit: Duration::from_secs(120) };
 
-/// The signals by which a process ends that takes more memory than it may: its own, where the
-/// system maps no more, and that of the system, where it is in a memory cgroup.
+/// The signals that end a process that takes more memory than it may: its own, if the system
+/// refuses to map more, and that of the system, if it is in a memory cgroup.
 const ABORTED: i32 = 6;
 const KILLED: i32 = 9;
 
-/// A process that has read a component, and has run nothing of it. Dropping it ends the process.
+/// A process that has read a component, but has not run any of it. Dropping it ends the process.
 pub struct ComponentProcess {
     process: WorkerProcess,
     connection: Arc<Connection>,
@@ -59,23 +59,23 @@ pub struct ComponentProcess {
     imports: Imports,
 }
 
-/// Why a component has no process.
+/// Why there is no process for a component.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ComponentError {
     /// The process cannot be started.
     #[error("the process for the component cannot be started: {0}")]
     Start(#[from] StartError),
-    /// The system cannot provide its walls, or it has failed.
+    /// The system cannot provide the walls, or the process has failed.
     #[error("the process for the component cannot be set up: {0}")]
     SetUp(String),
-    /// The component is not one that can be run.
+    /// The component cannot be run.
     #[error("{0}")]
     Refused(RunError),
 }
 
 impl ComponentError {
-    /// The error of a run that was refused for this.
+    /// The error for a run that is refused because of this.
     pub fn error(self) -> RunError {
         match self {
             Self::Refused(error) => error,
@@ -86,14 +86,14 @@ impl ComponentError {
 }
 
 impl ComponentProcess {
-    /// Starts a process and has it read a component: `program` in the role in which it calls
-    /// [`serve_component`](crate::serve_component).
+    /// Starts a process and has it read a component. `program` must run in the role in which it
+    /// calls [`serve_component`](crate::serve_component).
     ///
     /// # Errors
-    /// [`ComponentError`].
+    /// [`ComponentError`], if the process cannot be set up, or the component cannot be run.
     ///
     /// # Cancellation
-    /// The process is killed.
+    /// Dropping the future kills the process.
     pub async fn start(program: &WorkerProgram, file: &[u8], limits: &Limits) -> Result<Self, ComponentError> {
         if file.len() > MAX_COMPONENT_BYTES {
             let refusal = Refusal::TooLarge { used: file.len(), limit: MAX_COMPONENT_BYTES };
@@ -120,13 +120,13 @@ impl ComponentProcess {
         }
     }
 
-    /// What the component imports, as the process says.
+    /// What the component imports, according to the process.
     pub fn imports(&self) -> &Imports {
         &self.imports
     }
 
-    /// Has the component compiled, and runs it. The program's source is the text of an
-    /// [`Order`](belljar_foreign::Order).
+    /// Compiles the component in its process, and runs it. The program's source is an
+    /// [`Order`](belljar_foreign::Order), as JSON.
     ///
     /// # Cancellation
     /// Dropping the future ends the process, and aborts its calls.
@@ -150,8 +150,8 @@ impl ComponentProcess {
         })
     }
 
-    /// Has the component compiled, and repeats a recorded run of it. The process is not trusted
-    /// about the result: its outcome is compared with the recording here.
+    /// Compiles the component in its process, and repeats a recorded run of it. The process's
+    /// result is not trusted: the outcome is compared with the recording here.
     ///
     /// # Errors
     /// [`ReplayError`]: the first difference, or why nothing was replayed.
@@ -170,7 +170,7 @@ impl ComponentProcess {
         })
     }
 
-    /// The connection to the process, when it has compiled the component.
+    /// The connection to the process, once it has compiled the component.
     async fn compiled(self) -> Result<(Arc<Connection>, Ended), ComponentError> {
         let Self { mut process, connection, mut from, tasks, group, options, .. } = self;
         let compiled = timeout(COMPILE.limit, connection.greet(to_worker::compile(), &mut from)).await;
@@ -193,7 +193,7 @@ impl Drop for Ended {
     }
 }
 
-/// What a process says after a step with a component, or why it says nothing.
+/// What a process reports after a step with a component, or why it reports nothing.
 async fn said(
     greeted: Result<Result<Greeting, Lost>, tokio::time::error::Elapsed>,
     step: &Step,

@@ -31,8 +31,8 @@ use crate::protocol::{
     to_worker::{self, Replay},
 };
 
-/// What a process may take beyond the time limits of its runs. Its clocks are checked here only as
-/// a second guard, so this never decides while the process itself works.
+/// How much longer than the time limits of its runs a process may take. The limits are checked here
+/// only as a second guard, so this does not matter while the process itself works.
 const GRACE: Duration = Duration::from_secs(10);
 /// A time that is practically endless, but can be added to clocks.
 const LONGEST: Duration = Duration::from_secs(365 * 24 * 60 * 60);
@@ -94,7 +94,7 @@ impl Connection {
         Lost::Deaf
     }
 
-    /// Completes when the process has not given up a dropped run in time.
+    /// Completes if the process does not give up a dropped run in time.
     async fn kept_a_dropped_run(&self) -> Lost {
         loop {
             let first = self.runs.lock().first_dropped();
@@ -197,7 +197,7 @@ impl Connection {
                 let calls = run.close(&outcome.order);
                 outcome.calls = calls.iter().map(|(_, call)| call.clone()).collect();
                 outcome.usage.tool_calls = outcome.calls.len() as u64;
-                // In both processes: no byte of an answer is in both for longer than sending takes.
+                // The sum of both processes: a byte of an answer is in both only while it is sent.
                 let there = outcome.usage.peak_held_bytes.unwrap_or_default();
                 outcome.usage.peak_held_bytes = Some(there.saturating_add(run.peak_held()));
                 if let Some(max) = program.max_recording {
@@ -262,8 +262,8 @@ impl Connection {
         })
     }
 
-    /// Gives the process a run, in a frame with a text of so many bytes, and waits for its end. It
-    /// is an error if the run was not started, and `None` if the process was lost before.
+    /// Gives the process a run, in a frame with a text of this many bytes, and waits for its end.
+    /// Returns an error if the run was not started, and `None` if the process was lost before.
     async fn carry(
         self: &Arc<Self>,
         terms: Terms,
@@ -310,7 +310,7 @@ impl Connection {
                     overdue.set(sleep(GRACE));
                 }
                 () = &mut overdue => {
-                    // The time in which it only waited for people does not count.
+                    // The time in which the run waited only for people does not count.
                     if let Some(left) = run.left_of(patience).filter(|_| !is_cancelled) {
                         overdue.set(sleep(left));
                         continue;
@@ -323,7 +323,7 @@ impl Connection {
         Some(Ok(Carried { run, told, guard }))
     }
 
-    /// Has the server end the process. Nothing is started in it meanwhile.
+    /// Makes the server end the process. No run is started in it from now on.
     fn condemn(&self, why: Lost) {
         self.runs.lock().condemn(why);
         self.condemned.notify_one();
@@ -378,7 +378,7 @@ struct Carried {
     guard: Guard,
 }
 
-/// The result of a replay, as far as the process is believed.
+/// The result of a replay, as far as the process is trusted.
 fn taken(
     Replayed { verdict, calls }: Replayed,
     outcome: Outcome,

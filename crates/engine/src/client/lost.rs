@@ -6,7 +6,7 @@ use belljar_model::{ErrorKind, RunError};
 
 use crate::protocol::Malformed;
 
-/// How the engine's process broke the rules of the protocol. No script can make it do that.
+/// How the engine's process broke the rules of the protocol. A script cannot make it do that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Violation {
     #[error("a frame is malformed: {0}")]
@@ -53,7 +53,7 @@ pub(crate) enum Lost {
 }
 
 impl Lost {
-    /// The outcome of a run that was lost.
+    /// The error of a run that was lost with the process.
     pub(crate) fn error(&self) -> RunError {
         RunError::new(ErrorKind::Internal, format!("{self}; the run ended with it"))
             .with_hint("this is a fault in belljar, not in the script; run it again if the calls made so far allow it")

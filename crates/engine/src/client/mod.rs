@@ -1,8 +1,10 @@
-//! The gateway's side: starts the engine's process, talks to it, and replaces it when it has ended.
+//! The gateway's side: it starts the engine's process, talks to it, and replaces it when it has
+//! ended.
 //!
-//! `connection.rs` is the connection to one process, `runs.rs` its runs, `run.rs` one of them,
-//! `run/answers.rs` how answers go to it and `allowance.rs` which of them go unasked, `watching.rs`
-//! what listeners hear of it, `lost.rs` why a process is gone, and `serving.rs` ends its runs then.
+//! `connection.rs` is the connection to one process, `runs.rs` has its runs, and `run.rs` is one of
+//! them. `run/answers.rs` sends answers to it, `allowance.rs` decides which of them are sent
+//! unasked, and `watching.rs` checks what listeners hear of it. `lost.rs` says why a process is
+//! gone, and `serving.rs` then ends its runs.
 
 mod allowance;
 mod component;
@@ -53,8 +55,8 @@ use crate::{
     protocol::to_worker::{self, Replay},
 };
 
-/// How long a process may take until it is ready. Milliseconds, unless its machine code must be
-/// compiled.
+/// How long a process may take until it is ready. It takes milliseconds, unless its machine code
+/// must be compiled.
 const START: Duration = Duration::from_secs(60);
 /// How often a process may be started within [`STARTS_WITHIN`]. A script that crashes it also ends
 /// the other runs in it, so after this many starts there is a pause.
@@ -70,7 +72,7 @@ const MAX_LOG_LINE: u64 = 2048;
 pub struct ProcessEngine {
     program: WorkerProgram,
     options: SandboxOptions,
-    /// Where answers wait when there is no room in memory.
+    /// The folder for files in which answers wait when there is no room in memory.
     overflow: Option<Arc<Dir>>,
     /// The holder of this starts the next one.
     starting: tokio::sync::Mutex<()>,
@@ -90,11 +92,11 @@ struct Process {
     serving: AbortHandle,
 }
 
-/// What bounds the memory of the process, besides the limits of its runs.
+/// What bounds the memory of the process, in addition to the limits of its runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MemoryBound {
-    /// A memory cgroup of its own: the system ends it when it exceeds that.
+    /// A memory cgroup of its own: the system ends the process if it exceeds that.
     Group {
         /// The most that it can use.
         max: ByteSize,
@@ -104,32 +106,34 @@ pub enum MemoryBound {
     Mapped {
         /// The most that it can map.
         max: ByteSize,
-        /// Why it has no cgroup.
+        /// Why the process has no cgroup.
         reason: String,
     },
 }
 
-/// Why there is no engine.
+/// Why an engine cannot be started.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EngineError {
     /// The process cannot be started.
     #[error("the engine's process cannot be started: {0}")]
     Start(#[from] StartError),
-    /// It was started, but the system cannot provide the walls, or the engine cannot be set up.
+    /// The process was started, but the system cannot provide the walls, or the engine cannot be
+    /// set up.
     #[error("the engine's process cannot be set up: {0}")]
     SetUp(String),
-    /// It has ended too often.
+    /// The process has ended too often.
     #[error("the engine's process has ended {MAX_STARTS} times within {STARTS_WITHIN:?}; it is started again in {0:?}")]
     TooOften(Duration),
 }
 
 impl ProcessEngine {
-    /// Starts the process: `program` in the role in which it calls [`serve`](crate::serve).
+    /// Starts the process. `program` must run in the role in which it calls
+    /// [`serve`](crate::serve).
     ///
     /// # Errors
-    /// [`EngineError`], also if the system cannot provide all of the walls: there is no engine with
-    /// fewer.
+    /// [`EngineError`], also if the system cannot provide all of the walls: an engine is never
+    /// started with fewer.
     pub async fn start(program: WorkerProgram, options: SandboxOptions) -> Result<Self, EngineError> {
         let engine =
             Self { program, options, overflow: None, starting: tokio::sync::Mutex::default(), state: Mutex::default() };
@@ -137,8 +141,9 @@ impl ProcessEngine {
         Ok(engine)
     }
 
-    /// The same engine with a folder for files in which answers wait, as [`Sandbox::with_overflow`]
-    /// has it. They are written and read on this side, since the process has no files.
+    /// The same engine with a folder for files in which answers wait, as in
+    /// [`Sandbox::with_overflow`]. They are written and read on this side, since the process has no
+    /// files.
     ///
     /// [`Sandbox::with_overflow`]: belljar_sandbox::Sandbox::with_overflow
     #[must_use]
@@ -163,7 +168,8 @@ impl ProcessEngine {
     }
 
     /// Runs a script, as [`Sandbox::run`](belljar_sandbox::Sandbox::run) does. If the process ends
-    /// meanwhile, the run ends as `internal`, with the calls that it had made.
+    /// during the run, the run ends with an error of the kind `internal`, and its outcome has the
+    /// calls that it had made.
     pub fn run(&self, program: impl Into<Program>) -> Run<'_, Self> {
         Run::new(self, program)
     }
@@ -193,8 +199,8 @@ impl ProcessEngine {
     }
 
     /// Repeats a recorded run in the process, as
-    /// [`Sandbox::replay`](belljar_sandbox::Sandbox::replay) does. The process is not trusted about
-    /// the result: its outcome is compared with the recording here.
+    /// [`Sandbox::replay`](belljar_sandbox::Sandbox::replay) does. The process's result is not
+    /// trusted: the outcome is compared with the recording here.
     ///
     /// # Errors
     /// [`ReplayError`]: the first difference, or why nothing was replayed.
@@ -315,7 +321,7 @@ async fn begin(program: &WorkerProgram, options: &SandboxOptions) -> Result<Proc
     let connection = Connection::new(to, options);
     match connection.greet(to_worker::hello(options), &mut from).await {
         Ok(Greeting::Ready) => {}
-        // Only the process of a component has those.
+        // Only the process of a component reports these.
         Ok(Greeting::Imports(_)) => return Err(EngineError::SetUp("it speaks of a component".to_owned())),
         Ok(Greeting::Failed(reason)) => return Err(EngineError::SetUp(reason)),
         Err(lost) => {
@@ -355,8 +361,8 @@ fn serve(
     serving.abort_handle()
 }
 
-/// Puts the process into a memory cgroup, if there can be one, before it has used anything. It
-/// bounds its mappings by itself.
+/// Puts the process into a memory cgroup, if possible, before it has used any memory. The process
+/// limits its mappings itself.
 async fn bound_memory(process: &WorkerProcess, options: &SandboxOptions) -> (MemoryBound, Option<MemoryGroup>) {
     let max = memory::most_taken(options);
     let joined = match process.id() {

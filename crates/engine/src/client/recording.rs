@@ -1,7 +1,7 @@
 //! Translates a recording from the engine's process into the gateway's terms.
 //!
 //! The process knows a tool only as an index into its granted tools, and the results of calls are
-//! known here. So its recording is checked like one from anywhere, and written anew: with the
+//! known here. So its recording is checked like any foreign recording, and written again: with the
 //! tools' names, with the calls as they were made from here, and with digests of the outcome as it
 //! was received.
 
@@ -11,7 +11,7 @@ use belljar_model::{ByteSize, CallRecord, Limits, Outcome, Recorded};
 use belljar_recording::{Digests, End, Entry, Kept, Property, Recording, Server, Writer};
 use belljar_sandbox::{Directory, Function, GrantedTool, Namespace, Program};
 
-/// What is known here of a run that the process recorded.
+/// What is known here about a run that the process recorded.
 pub(super) struct Known<'a> {
     pub(super) program: &'a Program,
     pub(super) limits: &'a Limits,
@@ -84,7 +84,8 @@ impl Known<'_> {
                 Entry::Elapsed { number } => writer.elapsed(number),
                 Entry::Unanswered { number, .. } => unanswered.push(number),
                 Entry::End(End { cause, .. }) => {
-                    // First those of the outcome, in its order; then those that were never made.
+                    // First the calls of the outcome, in its order; then those that were never
+                    // made.
                     let (made, not_made): (Vec<u64>, Vec<u64>) =
                         unanswered.iter().partition(|number| calls.contains_key(number));
                     let in_order = self.calls.iter().map(|(number, _)| *number).filter(|number| made.contains(number));

@@ -1,7 +1,7 @@
 //! One run, as the gateway's side sees it.
 //!
 //! The gateway, not the engine's process, decides what the run may do: which tools it was granted,
-//! how many calls it may make, what happens to them. The calls of its outcome are those that were
+//! how many calls it may make, what happens to them. The calls in its outcome are those that were
 //! made from here.
 
 mod answers;
@@ -54,17 +54,17 @@ pub(crate) struct Run {
     state: Mutex<RunState>,
 }
 
-/// What a run may do, and what its caller wants.
+/// What a run may do, and what its caller requested.
 pub(crate) struct Terms {
     pub(crate) limits: Limits,
     pub(crate) tools: Arc<dyn Tools>,
-    /// What the tools of each namespace answer.
+    /// The style in which the tools of each namespace answer.
     pub(crate) namespaces: Vec<AnswerStyle>,
     /// Counts the arguments of its calls, their answers and their records.
     pub(crate) keeper: Keeper,
     pub(crate) max_recording: Option<ByteSize>,
-    /// Whether it repeats a recorded run: then it reports the result of that, calls nothing and
-    /// asks nothing.
+    /// Whether it repeats a recorded run. It then reports the result of that, and calls and asks
+    /// nothing.
     pub(crate) is_replay: bool,
     /// Whether it has listeners from the start.
     pub(crate) is_watched: bool,
@@ -75,7 +75,7 @@ struct RunState {
     directories: Vec<Option<Arc<Directory>>>,
     /// Whether a question waits for its answer.
     is_asking: bool,
-    /// The least number that the next call may have.
+    /// The lowest number that the next call may have.
     next: u64,
     begun: u64,
     /// Calls whose answer has not been sent yet.
@@ -84,10 +84,10 @@ struct RunState {
     held: u64,
     /// Answers of open calls that wait until the process has room for them.
     waiting: BTreeMap<u64, Answer>,
-    /// What is sent to it unasked.
+    /// How much may be sent to it unasked.
     allowance: Allowance,
     ended: BTreeMap<u64, CallRecord>,
-    /// What its listeners hear.
+    /// The steps that its listeners hear.
     watching: Watching,
     /// What the process recorded of the run.
     recorded: Option<Recorded>,
@@ -95,7 +95,7 @@ struct RunState {
     replayed: Option<Replayed>,
     /// Tasks of calls and questions; aborted when the run ends.
     tasks: JoinSet<()>,
-    /// Taken when the run ends. From then on no call is made and no question asked.
+    /// It is taken when the run ends. From then on, no call is made and no question is asked.
     ending: Option<oneshot::Sender<Result<Outcome, Lost>>>,
 }
 
@@ -150,8 +150,8 @@ impl Run {
         self.terms.max_recording
     }
 
-    /// After how long it may be overdue, if it may take `time` without waiting for people.
-    /// `None` if it is.
+    /// How long it takes at least until the run is overdue, if it may take `time` without waiting
+    /// for people. `None` if it is overdue.
     pub(crate) fn left_of(&self, time: Duration) -> Option<Duration> {
         self.resting.left_of(time)
     }
@@ -317,8 +317,8 @@ impl Run {
         Ok(())
     }
 
-    /// The run goes on without the answer of a call. A person need not decide about it any more;
-    /// what was sent to a server goes on, and counts until it is answered.
+    /// The run goes on without the answer to a call. If the call waits for a person, it is dropped;
+    /// if it was sent to a server, it goes on, and counts until it is answered.
     fn give_up_call(&self, number: u64) {
         if self.resting.give_up(number)
             && let Some(call) = self.state.lock().open.get(&number)
@@ -344,7 +344,7 @@ impl Run {
             let found = found.as_ref().map(Found::as_str).map_err(String::as_str);
             let bytes = found.map_or_else(str::len, str::len);
             if let Some(room) = run.outbox.room_for(bytes).await {
-                // Before it is answered, since the next question may come at once.
+                // Done before the answer is sent, since the next question may come at once.
                 run.state.lock().is_asking = false;
                 run.tell_watched();
                 run.outbox.send_in(room, to_worker::answer(run.number, found), None);
@@ -366,8 +366,8 @@ impl Run {
         Ok(())
     }
 
-    /// Tells the process when listeners appear or are gone. It treats whatever it is sent
-    /// afterwards accordingly.
+    /// Tells the process when listeners appear or are gone. This applies to whatever the process is
+    /// sent afterwards.
     fn tell_watched(&self) {
         let is_watched = self.terms.tools.is_watched();
         let mut state = self.state.lock();
@@ -415,7 +415,7 @@ impl Run {
 
     fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
         let mut state = self.state.lock();
-        // A task of a run that has ended would never be aborted.
+        // If the run has ended, the task would never be aborted.
         if state.ending.is_some() {
             while state.tasks.try_join_next().is_some() {}
             state.tasks.spawn(task);

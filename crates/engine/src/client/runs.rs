@@ -1,8 +1,8 @@
-//! The runs that a process has been given, and how many there may be.
+//! The runs that were given to a process, and how many there may be.
 //!
-//! The process has its own queue and slots, and should keep to them. The gateway does not trust
-//! that: what a run may hold on this side is bounded, so the number of runs that hold something is
-//! bounded too.
+//! The process has its own queue and slots, and should keep to them, but the gateway does not trust
+//! that. What a run may hold on this side is bounded, so the number of runs that hold something
+//! must be bounded too.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -19,8 +19,8 @@ use super::{
 };
 use crate::protocol::{bounds, from_worker};
 
-/// Runs beyond slots and queue that may be on their way to the process or back; the process decides
-/// which of them are rejected.
+/// How many runs beyond slots and queue may be on their way to the process or back; the process
+/// decides which of them are rejected.
 const MAX_IN_TRANSIT: usize = 256;
 /// When to try again if not even these places are free.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
@@ -53,12 +53,12 @@ impl Places {
     }
 }
 
-/// The runs that a process knows of.
+/// The runs that a process knows.
 pub(super) struct Runs {
     known: HashMap<u64, Entry>,
     last: u64,
     max_live: u64,
-    /// Runs that have called or asked, and have not ended.
+    /// How many runs have made a call or asked a question, and have not ended.
     live: u64,
     /// Why the process has ended, or is about to be ended.
     lost: Option<Lost>,
@@ -75,7 +75,7 @@ enum EntryState {
         run: Arc<Run>,
         has_begun: bool,
     },
-    /// A dropped run of which the process has not yet reported the end.
+    /// A dropped run whose end the process has not reported yet.
     Dropped {
         limits: Limits,
         max_recording: Option<ByteSize>,
@@ -92,7 +92,7 @@ impl Runs {
         Self { known: HashMap::new(), last: 0, max_live, live: 0, lost: None, is_closed: false }
     }
 
-    /// Begins a run under a number of its own, unless the process is lost or takes none any more.
+    /// Begins a run under a number of its own, unless the process is lost or accepts no more runs.
     pub(super) fn begin<T>(&mut self, place: Place, begin: impl FnOnce(u64) -> (Arc<Run>, T)) -> Option<(Arc<Run>, T)> {
         if !self.is_open() {
             return None;
@@ -125,7 +125,8 @@ impl Runs {
         }
     }
 
-    /// Drops a run that nobody waits for. Returns false if the process has nothing to give up.
+    /// Drops a run that nobody waits for. Returns false if there is nothing for the process to give
+    /// up.
     pub(super) fn give_up(&mut self, number: u64) -> bool {
         let Some(entry) = self.known.get_mut(&number) else { return false };
         let EntryState::Live { run, has_begun } = &entry.state else { return false };
@@ -173,7 +174,7 @@ impl Runs {
         self.lost.clone()
     }
 
-    /// Forgets all runs, and returns those with waiters, with the reason that counts.
+    /// Forgets all runs. Returns those that somebody waits for, and the reason that counts.
     pub(super) fn lose_all(&mut self, lost: &Lost) -> (Vec<Arc<Run>>, Lost) {
         let lost = self.lost.get_or_insert_with(|| lost.clone()).clone();
         self.live = 0;

@@ -4,8 +4,8 @@ use std::{sync::Arc, thread};
 
 use super::{connection::Connection, lost::Lost};
 
-/// Held by the task that serves a process. Dropping it ends the process's runs, also if the task
-/// panics or is aborted: otherwise they would wait for ever.
+/// Held by the task that serves a process. Dropping it ends the process's runs, even if the task
+/// panics or is aborted: otherwise they would wait forever.
 pub(super) struct Serving {
     connection: Arc<Connection>,
     pid: Option<u32>,

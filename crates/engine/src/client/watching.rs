@@ -1,14 +1,14 @@
 //! The steps of a run that a process reports to its listeners.
 //!
-//! It reports steps only when it was asked to, in order, and no more of them than a run may have.
-//! So listeners hear no more of it than of a run in this process.
+//! It may report steps only if it was asked to, in order, and no more of them than a run can have.
+//! So listeners hear no more than they would of a run in this process.
 
 use belljar_model::{Limits, RunStep};
 
 use super::lost::Violation;
 use crate::protocol::from_worker::{CUT, MAX_ORDER};
 
-/// What is reported of one run.
+/// The steps that are reported of one run.
 pub(super) struct Watching {
     /// What the process was told last: whether there are listeners.
     is_watched: bool,
@@ -48,7 +48,7 @@ impl Watching {
             RunStep::Admitted => 2,
             RunStep::Started => 3,
             RunStep::Log { .. } | RunStep::HandedOver { .. } => 4,
-            // It reports no other kind.
+            // The process reports no other kind.
             _ => return Err(Violation::Steps),
         };
         // The first three happen once. Some may have happened before it was asked.

@@ -12,7 +12,7 @@ use super::{
     replayed,
 };
 
-/// The most bytes of a body of this kind, for a run with these limits and this bound for its
+/// The most bytes of a body of this kind, for a run with these limits and this bound on its
 /// recording. `None` if the kind does not belong to a run.
 pub(crate) fn bound(kind: u8, limits: &Limits, max_recording: Option<ByteSize>) -> Option<u64> {
     Some(match kind {
@@ -21,7 +21,7 @@ pub(crate) fn bound(kind: u8, limits: &Limits, max_recording: Option<ByteSize>) 
         DIRECTORY | TAKE | FORGET | GIVE_UP => FIXED,
         STEP => RunStep::MAX_TEXT as u64 + FIXED,
         LIST | SEARCH | DESCRIBE | ROUTE | PLAN => MAX_QUESTION + FIXED,
-        // It comes out of the script's memory.
+        // A question comes from the script's memory.
         ARTIFACTS | KEEP => limits.memory.as_u64().min(MAX_ARTIFACTS_QUESTION).saturating_add(FIXED),
         CALL => limits.max_arguments.as_u64().saturating_add(FIXED),
         OUTCOME => {

@@ -7,7 +7,7 @@ use super::{Malformed, frame::HEADER_BYTES};
 pub(crate) struct Writer(Vec<u8>);
 
 impl Writer {
-    /// A frame with a body of about this size. The body is written behind its header, so that
+    /// A frame with a body of about this size. The body is written after its header, so that
     /// nothing is copied.
     pub(crate) fn frame(kind: u8, run: u64, bytes: usize) -> Self {
         let mut writer = Self(Vec::with_capacity(HEADER_BYTES + bytes));
@@ -16,8 +16,8 @@ impl Writer {
         writer
     }
 
-    /// The frame. A body that is longer than a header can express is cut here and refused there; no
-    /// limit of a run allows one.
+    /// The finished frame. If a body is longer than a header can express, its length is cut here,
+    /// and the other side refuses it. No limit of a run allows such a body.
     pub(crate) fn finish_frame(&mut self) -> Vec<u8> {
         let mut frame = self.finish();
         let length = u32::try_from(frame.len().saturating_sub(HEADER_BYTES)).unwrap_or(u32::MAX).to_le_bytes();
@@ -70,8 +70,8 @@ impl Writer {
         })
     }
 
-    /// Numbers that mostly follow each other: each as the distance from the previous one, in as few
-    /// bytes as possible.
+    /// Numbers that are mostly consecutive: each is written as the distance from the previous one,
+    /// in as few bytes as possible.
     pub(crate) fn numbers(&mut self, values: &[u64]) -> &mut Self {
         self.u64(values.len() as u64);
         let mut last = 0_u64;
@@ -167,7 +167,7 @@ impl<'body> Reader<'body> {
     /// What [`Writer::numbers`] wrote: at most `max` of them.
     pub(crate) fn numbers(&mut self, max: u64) -> Result<Vec<u64>, Malformed> {
         let count = self.count(max)?;
-        // Each takes at least a byte, so a false count cannot make this large.
+        // Each number takes at least a byte, so a false count cannot make this large.
         let mut values = Vec::with_capacity(usize::try_from(count).map_or(0, |count| count.min(self.0.len())));
         let mut last = 0_u64;
         for _ in 0..count {
@@ -187,7 +187,7 @@ impl<'body> Reader<'body> {
         Ok(values)
     }
 
-    /// The end of the frame must be the end of the fields.
+    /// Checks that nothing follows the last field.
     pub(crate) fn end(self) -> Result<(), Malformed> {
         if self.0.is_empty() { Ok(()) } else { Err(Malformed::Long) }
     }

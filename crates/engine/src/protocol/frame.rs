@@ -32,7 +32,7 @@ impl Header {
         }
     }
 
-    /// The next header, or `None` if the other side has ended.
+    /// The next header, or `None` if the other side has closed the pipe.
     ///
     /// # Cancellation
     /// Bytes may be lost: after dropping this, do not read on.

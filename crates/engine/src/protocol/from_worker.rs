@@ -1,4 +1,4 @@
-//! The messages of the engine's process to the gateway, which trusts none of them.
+//! The messages from the engine's process to the gateway, which trusts none of them.
 
 use belljar_model::{
     ErrorKind, FailedIn, JsonBounds, JsonText, LimitHit, LimitName, Limits, LogEntry, LogLevel, MissingTool, Outcome,
@@ -15,9 +15,9 @@ use super::{
 
 /// The engine and the walls are ready.
 pub(crate) const READY: u8 = 1;
-/// They are not, and why.
+/// They are not ready, and why.
 pub(crate) const FAILED: u8 = 2;
-/// Which tools has this namespace?
+/// Which tools does this namespace have?
 pub(crate) const DIRECTORY: u8 = 3;
 /// `tools.list`, `tools.search`, `tools.describe` and `tools.route`.
 pub(crate) const LIST: u8 = 4;
@@ -31,7 +31,7 @@ pub(crate) const OUTCOME: u8 = 8;
 pub(crate) const GONE: u8 = 9;
 /// There is room for an answer that waits: it may be sent.
 pub(crate) const TAKE: u8 = 10;
-/// Nobody waits any more for a waiting answer.
+/// The script no longer wants an answer that waits.
 pub(crate) const FORGET: u8 = 11;
 /// What a run took in. Its end follows.
 pub(crate) const RECORDING: u8 = 12;
@@ -49,29 +49,30 @@ pub(crate) const KEEP: u8 = 18;
 
 /// What a component imports and exports.
 pub(crate) const IMPORTS: u8 = 19;
-/// The run goes on without the answer of a call, which may not be there yet.
+/// The run goes on without the answer to a call. The answer may not exist yet.
 pub(crate) const GIVE_UP: u8 = 20;
 
-/// Bytes of a component's imports, as JSON: ten thousand functions with long names.
+/// The most bytes of a component's imports, as JSON: ten thousand functions with long names.
 pub(crate) const MAX_IMPORTS: u64 = 4 * 1024 * 1024;
-/// Bytes of the reason of [`FAILED`].
+/// The most bytes of the reason in a [`FAILED`].
 pub(crate) const MAX_REASON: u64 = 64 * 1024;
-/// Bytes of a query, a name or a path: the sandbox cuts them to much less.
+/// The most bytes of a query, a name or a path: the sandbox cuts them to much less.
 pub(super) const MAX_QUESTION: u64 = 64 * 1024;
-/// Bytes of a question of `artifacts` or `keep`, which may have a whole value in it.
+/// The most bytes of a question of `artifacts` or `keep`, which may contain a whole value.
 pub(super) const MAX_ARTIFACTS_QUESTION: u64 = (MAX_ARTIFACT_BYTES + 64 * 1024) as u64;
-/// Bytes of one of an error's texts: the sandbox cuts those of the script to 8 KiB.
+/// The most bytes of one of an error's texts: the sandbox cuts those of the script to 8 KiB.
 pub(super) const MAX_ERROR_TEXT: u64 = 64 * 1024;
-/// Bytes of a run's usage, which is some twenty numbers as JSON.
+/// The most bytes of a run's usage, which is some twenty numbers as JSON.
 pub(super) const MAX_USAGE: u64 = 8 * 1024;
-/// Calls and timers in the order of a run. A longer order is left out, and such a run cannot be
-/// repeated from it.
+/// The most calls and timers in the order of a run. A longer order is left out, and the run cannot
+/// be repeated from it.
 pub(crate) const MAX_ORDER: u64 = 1_000_000;
 /// The most bytes that one of them takes.
 pub(super) const ORDER_ENTRY: u64 = 10;
-/// Total size of the fields of fixed size, in any frame.
+/// The most bytes of all fields of fixed size, in any frame.
 pub(super) const FIXED: u64 = 1024;
-/// The entry that says that logs were cut is not counted in their limits.
+/// The bytes and lines of the entry that says that logs were cut, which is not counted in their
+/// limits.
 pub(crate) const CUT: (u64, u64) = (1024, 1);
 /// A log entry's level and length.
 pub(super) const LOG_HEADER: u64 = 9;
@@ -224,7 +225,7 @@ const STARTED: u8 = 2;
 const LOG: u8 = 3;
 const HANDED_OVER: u8 = 4;
 
-/// A step of a run, or `None` for a step that only the gateway knows of.
+/// A step of a run, or `None` for a step that only the gateway knows.
 pub(crate) fn step(run: u64, step: &RunStep) -> Option<Vec<u8>> {
     let mut body = Writer::frame(STEP, run, 16);
     match step {
@@ -344,7 +345,7 @@ fn level(reader: &mut Reader<'_>) -> Result<LogLevel, Malformed> {
 }
 
 fn write_error<'writer>(body: &'writer mut Writer, error: &RunError) -> &'writer mut Writer {
-    // The kind decides whether it is recoverable.
+    // Whether the error is recoverable follows from its kind, so it is not sent.
     let RunError {
         kind,
         message,

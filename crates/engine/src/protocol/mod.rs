@@ -5,9 +5,9 @@
 //! texts with their length in front ([`bytes`]).
 //!
 //! The two directions differ. The process trusts the gateway. The gateway trusts nothing: if there
-//! is a hole in the WebAssembly engine, an attacker speaks here. So every length is checked before
-//! anything is allocated ([`bounds::bound`]), tools are given by their index among the run's
-//! granted tools, and whatever does not follow the rules ends the process.
+//! is a hole in the WebAssembly engine, an attacker may be writing these messages. So every length
+//! is checked before anything is allocated ([`bounds::bound`]), tools are given by their index
+//! among the run's granted tools, and whatever does not follow the rules ends the process.
 
 pub(crate) mod bounds;
 pub(crate) mod bytes;

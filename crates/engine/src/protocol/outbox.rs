@@ -14,11 +14,11 @@ use tokio::{
     sync::{Notify, OwnedSemaphorePermit, Semaphore},
 };
 
-/// The bytes of large frames (answers, sources) that may be queued; further senders wait with their
-/// frames. 16 MiB, three of the largest answers.
+/// How many KiB of large frames (answers, sources) may be queued; senders of further ones wait. 16
+/// MiB: three of the largest answers.
 const WAITING_KIB: u32 = 16 * 1024;
 
-/// Our end of the pipe to the other side.
+/// This side's end of the pipe to the other.
 pub(crate) struct Outbox {
     pipe: Sender,
     queue: Mutex<Queue>,
@@ -29,7 +29,7 @@ pub(crate) struct Outbox {
 #[derive(Default)]
 struct Queue {
     frames: VecDeque<Waiting>,
-    /// The other side reads no more.
+    /// The other side no longer reads.
     is_closed: bool,
 }
 
@@ -52,7 +52,7 @@ impl Outbox {
         }
     }
 
-    /// Waits until a frame of so many bytes may be sent; `None` after [`Outbox::end`].
+    /// Waits until a frame of this many bytes may be sent; `None` after [`Outbox::end`].
     pub(crate) async fn room_for(&self, bytes: usize) -> Option<Room> {
         self.room.clone().acquire_many_owned(kib(bytes)).await.ok().map(Room)
     }
@@ -90,8 +90,8 @@ impl Outbox {
         }
     }
 
-    /// Writes queued frames whenever the pipe takes them. Completes when the other side reads no
-    /// more, even if nothing is queued.
+    /// Writes queued frames whenever the pipe takes them. Completes when the other side no longer
+    /// reads, even if nothing is queued.
     pub(crate) async fn flush(&self) -> io::Error {
         let error = tokio::select! {
             // If nobody reads from a pipe, its other end reports an error at once.
@@ -164,7 +164,8 @@ impl Outbox {
     }
 }
 
-/// The room that a frame takes. A frame that is larger than the whole room is sent alone.
+/// The room that a frame takes. A frame that is larger than the whole budget waits until it is the
+/// only one.
 fn kib(bytes: usize) -> u32 {
     u32::try_from(bytes.div_ceil(1024)).unwrap_or(u32::MAX).clamp(1, WAITING_KIB)
 }

@@ -1,6 +1,6 @@
 //! The process's report on a replayed run, or on another script over recorded answers.
 //!
-//! It consists of two frames: the result and the calls, then the outcome like that of any run. A
+//! It consists of two frames: first the result and the calls, then the outcome, as for any run. A
 //! recording may come from anywhere, with texts of any length: the process cuts them in its report,
 //! so that no recording makes it break a rule.
 
@@ -13,17 +13,18 @@ use super::{
     from_worker::{self, REPLAYED},
 };
 
-/// Bytes of the names and errors of all calls. Recorded runs have some hundred bytes a call.
+/// The most bytes of the names and errors of all calls. Recorded runs have some hundred bytes per
+/// call.
 const MAX_CALLS_BYTES: u64 = 64 << 20;
-/// Bytes of one text from a recording.
+/// The most bytes of one text from a recording.
 const MAX_TEXT: usize = 32 * 1024;
-/// Fields of fixed size.
+/// The most bytes of all fields of fixed size.
 const FIXED: u64 = 1024;
 
 /// The most bytes of a body.
 pub(crate) const MAX_BODY: u64 = MAX_CALLS_BYTES + MAX_TEXT as u64 + FIXED;
 
-/// The result.
+/// The result of a replay.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Replayed {
     pub(crate) verdict: Verdict,
@@ -40,8 +41,8 @@ pub(crate) enum Verdict {
     Refused,
     /// An error with the time limit that the replay reached.
     Overdue,
-    /// The first difference was found. If the calls were those of the recording, the outcome is the
-    /// one in which they ended.
+    /// The first difference was found. If the calls were those of the recording, the outcome that
+    /// follows is that of the replay.
     Diverged { text: String, has_outcome: bool },
 }
 
@@ -105,7 +106,7 @@ fn frame(run: u64, verdict: &Verdict, calls: &[CallRecord]) -> Vec<u8> {
     body.finish_frame()
 }
 
-/// Reads the first of the two, for a replay with at most so many calls.
+/// Reads the first of the two frames, for a replay with at most this many calls.
 pub(crate) fn parse(body: &[u8], max_calls: u64) -> Result<Replayed, Malformed> {
     let mut reader = Reader::new(body);
     let verdict = match reader.byte()? {
@@ -120,7 +121,7 @@ pub(crate) fn parse(body: &[u8], max_calls: u64) -> Result<Replayed, Malformed> 
         let (server, tool) = (reader.any_text()?, reader.any_text()?);
         let effect = *Effect::ALL.get(usize::from(reader.byte()?)).ok_or(Malformed::Tag)?;
         let (ok, ms) = (reader.flag()?, f64::from_bits(reader.u64()?));
-        // JSON cannot hold a time that is not a number.
+        // JSON cannot express a time that is not a number.
         if !ms.is_finite() {
             return Err(Malformed::Tag);
         }

@@ -1,4 +1,4 @@
-//! The messages of the gateway to the engine's process, which trusts them.
+//! The messages from the gateway to the engine's process, which trusts them.
 
 use std::time::Duration;
 
@@ -28,15 +28,15 @@ pub(crate) const ANSWER_WAITS: u8 = 7;
 /// Repeats a recorded run, or runs another script over its answers.
 pub(crate) const REPLAY: u8 = 8;
 
-/// One of its calls waits for a person, or does not any more: no clock of a run counts that time.
+/// One of its calls waits for a person, or no longer does. No clock of a run counts that time.
 pub(crate) const PARKED: u8 = 9;
 
 /// Whether the run has listeners, to whom its steps are reported.
 pub(crate) const WATCH: u8 = 10;
 
-/// A component, which the process reads before anything else. It has no other.
+/// The component of this process, which it reads before anything else.
 pub(crate) const COMPONENT: u8 = 11;
-/// The component is wanted: it is compiled.
+/// The component is to be compiled.
 pub(crate) const COMPILE: u8 = 12;
 
 /// The most bytes of a frame that the process accepts. The gateway enforces its owner's limits;
@@ -172,8 +172,8 @@ pub(crate) fn parse_run(body: &[u8]) -> Result<Begin, Malformed> {
     Ok(Begin { program, limits, namespaces, functions, is_watched })
 }
 
-/// A patch that sets each limit: its JSON has the limits' own names, so that none can be confused
-/// with another.
+/// The limits as a patch that sets each of them: its JSON has the names of the limits, so that none
+/// can be confused with another.
 fn as_json(limits: &Limits) -> String {
     let mut limits = LimitsPatch::from(limits);
     for duration in [&mut limits.timeout, &mut limits.compute, &mut limits.wait, &mut limits.call] {
@@ -252,7 +252,7 @@ pub(crate) fn call_answer(run: u64, number: u64, answer: &Result<JsonText, CallE
     frame.finish_frame()
 }
 
-/// The bytes that an answer takes on its way. An empty one counts too.
+/// The bytes that an answer takes on its way. Even an empty answer has some.
 pub(crate) fn answer_weight(bytes: usize) -> u64 {
     const FRAME_BYTES: u64 = 100;
     FRAME_BYTES.saturating_add(u64::try_from(bytes).unwrap_or(u64::MAX))

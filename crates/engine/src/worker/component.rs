@@ -1,5 +1,5 @@
-//! The process of one component: it reads it, says what it imports, compiles it, gives up what it
-//! needed for that, and runs it.
+//! The process of one component: it reads the component, reports its imports, compiles it, gives up
+//! what it needed for that, and runs it.
 
 use std::{
     ffi::OsString,
@@ -32,7 +32,7 @@ use crate::{
     },
 };
 
-/// Threads of the runtime: one for the run, one for the pipe.
+/// The number of threads of the runtime: one for the run, one for the pipe.
 const THREADS: usize = 2;
 
 /// A component, and what runs it.
@@ -41,28 +41,28 @@ struct Ready {
     component: Component,
 }
 
-/// The main function of a component's process: reads a component from stdin, and what is to be done
-/// with it until stdin is closed.
+/// The main function of a component's process: it reads a component from stdin, and then what to do
+/// with it, until stdin is closed.
 ///
-/// `arguments` are those after the ones that select the role. Must be called before anything else,
-/// by a process that has one thread:
+/// `arguments` are those after the ones that select the role. This must be called before anything
+/// else, in a process with a single thread. Its steps are:
 ///
 /// 1. The process is bound to its parent, and inherited files are closed.
 /// 2. It is hidden from others of the same user.
 /// 3. File access is denied (landlock), and so are sockets, programs and other processes (a first
-///    filter of seccomp); memory is bounded. Only then the component's bytes are read.
-/// 4. The component is validated, and its imports are told.
-/// 5. If it is wanted, it is compiled.
+///    filter of seccomp); memory is bounded. Only then are the component's bytes read.
+/// 4. The component is validated, and its imports are reported.
+/// 5. When the gateway asks for it, the component is compiled.
 /// 6. All but a few system calls are denied to all threads (seccomp): nothing can be opened,
 ///    connected, started or made executable any more.
 ///
-/// Only then it reports that it is ready. If the system refuses anything, the process ends, with
-/// the reason.
+/// Only then does the process report that it is ready. If the system refuses any of this, the
+/// process ends, and reports the reason.
 pub fn serve_component(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     match start(arguments) {
         Ok(served) => served,
         Err(reason) => {
-            // If nobody reads it, nobody waits for it.
+            // If this fails, nobody reads it, and nobody waits for it.
             let _ = write(&from_worker::failed(&reason));
             ExitCode::FAILURE
         }
@@ -92,7 +92,7 @@ fn start(arguments: impl Iterator<Item = OsString>) -> Result<ExitCode, String> 
     write(&from_worker::imports(&imports)).map_err(|fault| fault.to_string())?;
     match frame(&mut stdin, to_worker::COMPILE, 0) {
         Ok(_) => {}
-        // It is not wanted.
+        // The component is not to be compiled.
         Err(fault) if fault.kind() == io::ErrorKind::UnexpectedEof => return Ok(ExitCode::SUCCESS),
         Err(fault) => return Err(unread(fault)),
     }

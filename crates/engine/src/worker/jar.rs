@@ -18,7 +18,7 @@ impl Jar for Sandbox {
     }
 }
 
-/// What is to be repeated.
+/// The recorded run to repeat.
 pub(super) struct Replay<'a> {
     /// Another script, if it is to run in place of the recorded one.
     pub(super) source: Option<&'a str>,

@@ -1,7 +1,7 @@
-//! The engine's process: it sets up a sandbox, gives up all other rights, and runs what the gateway
-//! sends.
+//! The engine's process: it sets up a sandbox, gives up all rights that it does not need, and runs
+//! what the gateway sends.
 //!
-//! Its walls depend on the order of its first steps. See [`serve`].
+//! Its walls depend on the order of its first steps: see [`serve`].
 
 mod component;
 mod jar;
@@ -37,32 +37,32 @@ use crate::{
     },
 };
 
-/// Bytes of the first frame.
+/// The most bytes of the first frame.
 const MAX_HELLO: u32 = 1024;
 
-/// The main function of the engine's process: reads runs from stdin until it is closed, and writes
-/// their results to stdout.
+/// The main function of the engine's process: it reads runs from stdin until stdin is closed, and
+/// writes their results to stdout.
 ///
-/// `arguments` are those after the ones that select the role. Must be called before anything else,
-/// by a process that has one thread:
+/// `arguments` are those after the ones that select the role. This must be called before anything
+/// else, in a process with a single thread. Its steps are:
 ///
 /// 1. The process is bound to its parent, and inherited files are closed.
 /// 2. The handle for resetting the memory of slots is opened, then the process is hidden from
 ///    others of the same user.
-/// 3. File access is denied (landlock), which all threads that are started later inherit.
+/// 3. File access is denied (landlock). All threads that are started later inherit this.
 /// 4. The engine is set up: machine code is mapped, threads are started, and a first run touches
 ///    everything that a run uses.
 /// 5. All but a few system calls are denied to all threads (seccomp), and resource limits are
-///    lowered: for descriptors, processes and files to nothing, for memory to what its runs may
-///    use.
+///    lowered: to zero for descriptors, processes and files, and to what the runs may use for
+///    memory.
 ///
-/// Only then it reports that it is ready, and reads the first script. If the system refuses
-/// anything, the process ends, with the reason.
+/// Only then does the process report that it is ready, and read the first script. If the system
+/// refuses any of this, the process ends, and reports the reason.
 pub fn serve(arguments: impl Iterator<Item = OsString>, image: &Image) -> ExitCode {
     match start(arguments, image) {
         Ok(served) => served,
         Err(reason) => {
-            // If nobody reads it, nobody waits for it.
+            // If this fails, nobody reads it, and nobody waits for it.
             let _ = io::Write::write_all(&mut io::stdout(), &from_worker::failed(&reason));
             let _ = io::Write::flush(&mut io::stdout());
             ExitCode::FAILURE
@@ -81,9 +81,9 @@ fn start(arguments: impl Iterator<Item = OsString>, image: &Image) -> Result<Exi
 
     belljar_confine::engine::before_threads().map_err(|fault| fault.to_string())?;
     let sandbox = Sandbox::new(image, options.clone()).map_err(|error| error.to_string())?;
-    // As many threads as can compute. A further one would be woken at every call, and find nothing
-    // to do. While all of them compute, the pipe is read between two turns, like sockets when
-    // scripts run in the gateway's process.
+    // As many threads as runs can compute. A further one would be woken at every call, and find
+    // nothing to do. While all of them compute, the pipe is read between two turns, like sockets
+    // when scripts run in the gateway's process.
     let threads = usize::try_from(options.max_computing).unwrap_or(usize::MAX).min(cores()).max(1);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(threads)
@@ -99,7 +99,7 @@ fn start(arguments: impl Iterator<Item = OsString>, image: &Image) -> Result<Exi
     let served = runtime.block_on(async {
         let flushed = outbox.clone();
         let flushing = tokio::spawn(async move { flushed.flush().await });
-        // On a thread of the runtime, where the tasks that it wakes run next.
+        // Done on a thread of the runtime, where the tasks that it wakes run next.
         let served = tokio::spawn(runs::serve(BufReader::new(from), Arc::new(sandbox), outbox)).await;
         flushing.abort();
         served
@@ -127,8 +127,8 @@ fn hello(stdin: &mut File) -> io::Result<SandboxOptions> {
     to_worker::parse_hello(&body).map_err(io::Error::other)
 }
 
-/// Executes a typical run once, so that everything is initialised before the walls are ready: the
-/// snapshot's file in memory, for one, needs system calls that no later run does.
+/// Executes a typical run once, so that everything is initialised before the walls are ready. For
+/// example, the snapshot's file in memory needs system calls that no later run does.
 fn touch(runtime: &Runtime, sandbox: &Sandbox) -> Result<(), String> {
     let first = Program::new("await new Promise(resolve => setTimeout(resolve, 1)); return 1");
     let outcome = runtime.block_on(sandbox.run(first).into_future());

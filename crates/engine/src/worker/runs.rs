@@ -1,4 +1,4 @@
-//! The runs of this process, by the numbers that the gateway gave them.
+//! The runs of this process, by the numbers that the gateway assigned to them.
 
 use std::{collections::HashMap, io, sync::Arc};
 
@@ -21,7 +21,7 @@ struct Entry {
 /// Handles the gateway's messages until it closes the pipe.
 ///
 /// # Errors
-/// The pipe fails, or a message does not follow the protocol.
+/// If the pipe fails, or a message does not follow the protocol.
 pub(super) async fn serve(mut from: impl AsyncRead + Unpin, jar: Arc<impl Jar>, outbox: Arc<Outbox>) -> io::Result<()> {
     let known = Known::default();
     while let Some(header) = Header::read(&mut from).await? {
@@ -46,7 +46,7 @@ pub(super) async fn serve(mut from: impl AsyncRead + Unpin, jar: Arc<impl Jar>, 
                     task.abort();
                     let outbox = outbox.clone();
                     tokio::spawn(async move {
-                        // It sends nothing more once it has ended.
+                        // The run sends nothing more once it has ended.
                         let _ = task.await;
                         outbox.send(from_worker::gone(run));
                     });
@@ -108,7 +108,7 @@ fn begin(run: u64, body: &[u8], known: &Known, jar: &Arc<impl Jar>, outbox: &Arc
         let outcome = Run::new(&*jar, program).limits(&limits).tools(tools.clone()).cancel_on(cancelled).await;
         // Its last calls may be dropped on other threads.
         tools.end();
-        // Whoever removes it reports its end: this task, or the one that dropped it.
+        // The task that removes the run reports its end: this one, or the one that dropped it.
         if lock(&of_task).remove(&run).is_some() {
             if let Some(recorded) = &outcome.recording {
                 outbox.send(from_worker::recording(run, recorded));
@@ -122,7 +122,7 @@ fn begin(run: u64, body: &[u8], known: &Known, jar: &Arc<impl Jar>, outbox: &Arc
     Ok(())
 }
 
-/// Begins a replay, which calls nothing and asks nothing. It ends by itself, or is dropped.
+/// Begins a replay, which makes no calls and asks no questions. It ends by itself, or is dropped.
 fn begin_replay(run: u64, body: Vec<u8>, known: &Known, jar: &Arc<impl Jar>, outbox: &Arc<Outbox>) {
     let tools = Arc::new(FarTools::new(run, Default::default(), outbox.clone(), false));
     lock(known).insert(run, Entry { tools, cancel: None, task: None });

@@ -1,7 +1,7 @@
-//! The tools of a run, on the other side of the pipe.
+//! The tools of a run, which are on the other side of the pipe.
 //!
-//! A large answer waits there until the run has room for it. The run's own count decides when: it
-//! knows what the script waits for.
+//! A large answer waits there until the run has room for it. The run's own count decides when,
+//! since it knows what the script waits for.
 
 use std::{
     collections::HashMap,
@@ -49,7 +49,7 @@ struct Link {
 struct Waiting {
     question: Option<oneshot::Sender<Result<String, String>>>,
     calls: HashMap<u64, oneshot::Sender<Told>>,
-    /// Calls whose answer the gateway does not have, and whether they wait for a person.
+    /// Calls whose answer the gateway does not have yet, and whether they wait for a person.
     unanswered: HashMap<u64, (AnswerRoom, Option<Parked>)>,
     /// How many bytes of unasked answers have found room.
     admitted: u64,
@@ -60,7 +60,7 @@ struct Waiting {
 /// The gateway's message about a call.
 enum Told {
     Answer(CallAnswer),
-    /// Its answer is ready, of so many bytes, and waits for room.
+    /// Its answer of this many bytes is ready, and waits for room.
     Waits(usize),
 }
 
@@ -81,14 +81,14 @@ impl FarTools {
         self.link.is_watched.store(is_watched, Relaxed);
     }
 
-    /// The answer to the last question.
+    /// Passes on the answer to the last question.
     pub(super) fn answered(&self, answer: Result<String, String>) {
         if let Some(waiting) = self.link.waiting.lock().question.take() {
             let _ = waiting.send(answer);
         }
     }
 
-    /// The answer to a call.
+    /// Passes on the answer to a call.
     pub(super) fn call_answered(&self, number: u64, answer: CallAnswer) {
         let waiting = {
             let mut waiting = self.link.waiting.lock();
@@ -100,7 +100,7 @@ impl FarTools {
         }
     }
 
-    /// The answer to a call waits on the other side.
+    /// Notes that the answer to a call waits on the other side.
     pub(super) fn answer_waits(&self, number: u64, bytes: usize) {
         let mut waiting = self.link.waiting.lock();
         waiting.unanswered.remove(&number);
@@ -117,8 +117,8 @@ impl FarTools {
         }
     }
 
-    /// Sends nothing more. Must be called before the gateway is told of the run's end: from then on
-    /// it does not know the run's number.
+    /// Sends nothing more. This must be called before the run's end is reported to the gateway,
+    /// which does not know the run's number after that.
     pub(super) fn end(&self) {
         self.link.waiting.lock().has_ended = true;
     }
@@ -157,7 +157,7 @@ struct FarCall {
     link: Arc<Link>,
     number: u64,
     told: oneshot::Receiver<Told>,
-    /// The answer waits there, and has not been requested.
+    /// The answer waits on the other side, and has not been requested.
     is_waiting: bool,
 }
 
@@ -168,7 +168,7 @@ impl FarCall {
         match (&mut self.told).await {
             Ok(Told::Answer(answer)) => {
                 let bytes = answer_bytes(&answer);
-                // It came unasked, and another may come when it has found room.
+                // The answer came unasked. Another may come once it has found room.
                 room.admit(bytes).await;
                 self.link.waiting.lock().admitted += to_worker::answer_weight(bytes);
                 return answer;
@@ -191,7 +191,7 @@ impl FarCall {
 impl Drop for FarCall {
     fn drop(&mut self) {
         let waiting = self.link.waiting.lock();
-        // The message that it waits may have come since the last poll.
+        // The message that the answer waits may have come since the last poll.
         if self.is_waiting || matches!(self.told.try_recv(), Ok(Told::Waits(_))) {
             self.link.forget(&waiting, self.number);
         }
@@ -203,7 +203,7 @@ impl Tools for FarTools {
         let Link { run, outbox, is_watched, handed_over, .. } = &*self.link;
         let is_told = is_watched.load(Relaxed)
             && match step {
-                // A run's order has no more entries than this either.
+                // A run's order has no more entries than this, either.
                 RunStep::HandedOver { .. } => handed_over.fetch_add(1, Relaxed) < from_worker::MAX_ORDER,
                 _ => true,
             };
@@ -214,7 +214,7 @@ impl Tools for FarTools {
 
     fn given_up(&self, number: u64) {
         let mut waiting = self.link.waiting.lock();
-        // The gateway is not told if it has answered.
+        // If the gateway has already answered, it is not told.
         let unanswered = waiting.unanswered.remove(&number);
         if unanswered.is_some() && !waiting.has_ended {
             self.link.outbox.send(from_worker::give_up(self.link.run, number));
@@ -317,7 +317,7 @@ impl Tools for FarTools {
     fn artifacts(&self, question: String) -> BoxFuture<'_, Result<JsonText, NotAnswered>> {
         async move {
             let answer = self.ask(Question::Artifacts(question)).await;
-            // The gateway has written a reason as the guest gets it.
+            // The gateway writes a reason in the form that the guest gets.
             answer.and_then(json).map_err(|reason| NotAnswered::from_text(&reason))
         }
         .boxed()

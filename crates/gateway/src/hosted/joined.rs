@@ -1,4 +1,4 @@
-//! A program's functions, and behind them belljar's own tools, as the sandbox asks for them.
+//! A program's functions, followed by belljar's own tools, in the form that the sandbox uses.
 
 use std::{future::pending, panic::resume_unwind, sync::Arc, time::Duration};
 
@@ -26,7 +26,7 @@ pub(crate) struct Joined {
 
 /// What the script can find. Its first search makes an index of all words, so it is kept.
 struct Found {
-    /// What belljar's own servers had, when it was made.
+    /// What belljar's own servers had when it was made.
     own: Vec<Arc<ServerCatalog>>,
     catalog: Arc<Catalog>,
 }
@@ -56,7 +56,8 @@ impl Joined {
         self.run.tools.call(&self.run.functions, &tool.path, arguments, limit, room)
     }
 
-    /// Everything that the script can find. belljar's own servers among it are started.
+    /// Everything that the script can find. This starts belljar's own servers that the run may
+    /// call.
     async fn catalog(&self) -> Arc<Catalog> {
         let own = match self.run.own.is_empty() {
             true => Vec::new(),
@@ -83,7 +84,7 @@ impl Joined {
         Arc::new(ServerCatalog::ready(server.names().clone(), definitions, &effects))
     }
 
-    /// What is known of a call of the program's functions before the script runs.
+    /// What is known about a call of the program's functions before the script runs.
     fn foreseen(&self, call: &PlannedCall) -> Finding {
         // A prelude may add functions of its own.
         let directory = self.run.tools.directory(call.server).filter(|_| self.run.prelude.is_none());
@@ -96,7 +97,8 @@ impl Joined {
     }
 }
 
-/// The catalogue of what was found before, if belljar's own servers still have the same.
+/// The catalogue that was made before, if belljar's own servers still have the same tools;
+/// otherwise a new one.
 fn found_among(
     found: &Mutex<Option<Found>>,
     own: Vec<Arc<ServerCatalog>>,
@@ -204,7 +206,7 @@ impl Tools for Joined {
     fn search(&self, query: String, limit: usize) -> BoxFuture<'_, JsonText> {
         async move {
             let catalog = self.catalog().await;
-            // The first one over thousands of functions takes a while.
+            // The first search over thousands of functions takes a while.
             let searched = spawn_blocking(move || {
                 let answer = catalog.search(&script_answers::question(query, limit));
                 JsonText::from_value(&script_answers::found(&answer))
@@ -212,9 +214,9 @@ impl Tools for Joined {
             match searched.await {
                 Ok(answer) => answer,
                 Err(error) => match error.try_into_panic() {
-                    // It ends this run alone.
+                    // A panic ends only this run.
                     Ok(panic) => resume_unwind(panic),
-                    // The runtime ends, and this future with it.
+                    // The runtime is ending, and this future with it.
                     Err(_) => pending().await,
                 },
             }

@@ -1,9 +1,9 @@
-//! Runs for a program that serves functions of its own: `tools.rs` is what it offers, `own.rs`
-//! which of belljar's tools such a run gets beside them, and `joined.rs` both as the sandbox asks
-//! for them.
+//! Runs for a program that offers functions of its own. `tools.rs` has these functions, `own.rs`
+//! which of belljar's tools such a run gets in addition, and `joined.rs` puts both into the form
+//! that the sandbox uses.
 //!
-//! belljar's own tools are called by way of the run's grant, as in any other run: the owner's
-//! rules, limits and ledger hold for them.
+//! belljar's own tools are called through the run's grant, as in any other run: the owner's rules,
+//! limits and ledger apply to them.
 
 mod joined;
 mod own;
@@ -21,9 +21,9 @@ pub use tools::{HostAnswer, HostFunctions, HostNamespace, HostTool, HostTools, H
 pub struct HostedRun {
     /// What the program offers.
     pub tools: Arc<HostTools>,
-    /// Calls it.
+    /// Calls what the program offers.
     pub functions: Arc<dyn HostFunctions>,
-    /// Which of belljar's own tools the run gets too.
+    /// Which of belljar's own tools the run gets in addition.
     pub own: OwnTools,
     /// JavaScript that runs before the script.
     pub prelude: Option<String>,

@@ -12,9 +12,9 @@ use futures::future::join_all;
 use super::HostTools;
 use crate::Toolbox;
 
-/// Characters of a name that a program sent, in a message.
+/// How many characters a message shows of a name that a program sent.
 const SHOWN: usize = 100;
-/// Tools that are named where none is near.
+/// How many tools are named if no name is near.
 const NAMED: usize = 5;
 
 /// belljar's own tools that a run gets. By default it gets none.
@@ -27,7 +27,7 @@ pub struct OwnTools {
 #[derive(Debug, Clone)]
 struct OwnServer {
     name: String,
-    /// Whether the run gets all tools, and not only those that are named.
+    /// Whether the run gets all of its tools, and not only those that are named.
     is_whole: bool,
     named: BTreeSet<String>,
 }
@@ -51,10 +51,10 @@ pub enum OwnToolsError {
         server: String,
         /// The name.
         tool: String,
-        /// The nearest name, or some that there are.
+        /// The nearest name, or some of the existing ones.
         instead: String,
     },
-    /// The program has something of the same name.
+    /// The program has a namespace or function of the same name.
     #[error("'{name}' is the name of one of belljar's servers and of a namespace or function of yours: rename yours")]
     Taken {
         /// The name.
@@ -63,16 +63,16 @@ pub enum OwnToolsError {
 }
 
 impl OwnTools {
-    /// All of them.
+    /// All of belljar's own tools.
     pub fn all(toolbox: &Toolbox) -> Self {
         let whole = |name: &str| OwnServer { name: name.to_owned(), is_whole: true, named: BTreeSet::new() };
         Self { servers: toolbox.names().map(|names| whole(names.exact())).collect() }
     }
 
-    /// Those of these servers, and these tools, each as `SERVER` or `SERVER.TOOL`.
+    /// The tools of these servers, and these single tools, each as `SERVER` or `SERVER.TOOL`.
     ///
     /// # Errors
-    /// [`OwnToolsError::Unknown`]
+    /// [`OwnToolsError::Unknown`], if belljar has no such server.
     pub fn some<'n>(toolbox: &Toolbox, which: impl IntoIterator<Item = &'n str>) -> Result<Self, OwnToolsError> {
         let mut wanted: BTreeMap<&str, (bool, BTreeSet<String>)> = BTreeMap::new();
         for path in which {
@@ -96,14 +96,15 @@ impl OwnTools {
         Ok(Self { servers: toolbox.names().filter_map(server).collect() })
     }
 
-    /// The same, if each tool that was named exists. A server is started if it was never seen with
-    /// that tool. Where it cannot be started, its tools stay as they were named: a call says why.
+    /// The same tools, if each that was named exists. A server is started if it was never seen with
+    /// that tool. If it cannot be started, its tools stay as they were named, and a call reports
+    /// why it fails.
     ///
     /// # Errors
-    /// [`OwnToolsError::NoTool`]
+    /// [`OwnToolsError::NoTool`], if a tool does not exist.
     ///
     /// # Cancellation
-    /// Nothing has changed.
+    /// Dropping the future changes nothing.
     pub async fn known(self, toolbox: &Toolbox) -> Result<Self, OwnToolsError> {
         let servers = self.servers.into_iter().map(async |server| {
             let named = match server.named.is_empty() {
@@ -116,10 +117,10 @@ impl OwnTools {
         Ok(Self { servers: servers? })
     }
 
-    /// Whether both can be in one run.
+    /// Checks that these tools and the program's functions can be in one run.
     ///
     /// # Errors
-    /// [`OwnToolsError::Taken`]
+    /// [`OwnToolsError::Taken`], if they have a name in common.
     pub fn check_beside(&self, host: &HostTools, toolbox: &Toolbox) -> Result<(), OwnToolsError> {
         let own = toolbox.names().filter(|names| self.has(names.exact()));
         let taken =
@@ -143,18 +144,18 @@ impl OwnTools {
         self.servers.iter().any(|own| own.name == server)
     }
 
-    /// Whether a tool is one of them.
+    /// Whether a tool is one of these tools.
     pub(super) fn allows(&self, server: &str, tool: &str) -> bool {
         self.servers.iter().any(|own| own.name == server && (own.is_whole || own.named.contains(tool)))
     }
 
-    /// Whether all tools of a server are among them.
+    /// Whether all tools of a server are among these tools.
     pub(super) fn allows_all_of(&self, server: &str) -> bool {
         self.servers.iter().any(|own| own.name == server && own.is_whole)
     }
 }
 
-/// The tools of a server that are named so, by their own names.
+/// The tools of a server that have these names, by their exact names.
 async fn known_tools(
     server: &str,
     named: &BTreeSet<String>,
@@ -165,7 +166,7 @@ async fn known_tools(
         let own_name = |name: &String| own_name(name, catalog, toolbox).ok_or_else(|| name.clone());
         named.iter().map(own_name).collect::<Result<BTreeSet<String>, String>>()
     };
-    // What was kept of it may be older than the tool.
+    // If the tool is not in the kept list, the list may be older than the tool.
     if let Some(Ok(known)) = toolbox.known_already(position).await.map(|catalog| own_names(&catalog)) {
         return Ok(known);
     }
@@ -177,15 +178,15 @@ async fn known_tools(
     })
 }
 
-/// The own name of the tool that is called so. One that the owner's rules deny is there, too: a
-/// script that calls it is told of the rule.
+/// The exact name of the tool with this name. A tool that the owner's rules deny counts too: a
+/// script that calls it gets an error that names the rule.
 fn own_name(name: &str, catalog: &ServerCatalog, toolbox: &Toolbox) -> Option<String> {
     let is_called = |tool: &&Tool| tool.path().tool() == name || tool.names().bound().any(|bound| bound == name);
     let known = catalog.tools().iter().find(is_called).map(|tool| tool.path().tool().to_owned());
     known.or_else(|| toolbox.denied(&ToolPath::new(catalog.names().alias(), name)).map(|_| name.to_owned()))
 }
 
-/// What a program could have named.
+/// What the program could have named instead.
 fn instead(tool: &str, catalog: Arc<ServerCatalog>) -> String {
     let path = ToolPath::new(catalog.name(), tool).to_string();
     let names: Vec<String> = catalog.tools().iter().take(NAMED).map(|tool| tool.path().tool().to_owned()).collect();

@@ -1,4 +1,4 @@
-//! What a program offers to its runs: functions of its own, in namespaces or global.
+//! What a program offers to its runs: functions of its own, either in namespaces or global.
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
@@ -17,13 +17,13 @@ use crate::{Toolbox, arguments::Checks};
 /// The server of global functions that take an object, in paths and outcomes. No namespace can have
 /// this name.
 const GLOBAL: &str = "(global)";
-/// The server of those that take any number of values.
+/// The server of global functions that take any number of values.
 const POSITIONAL: &str = "(positional)";
 
 /// Calls the functions of a program.
 pub trait HostFunctions: Send + Sync + 'static {
-    /// Calls a function of a namespace, or a global one. The arguments are an object, or an array
-    /// for a positional one, in extended JSON.
+    /// Calls a function of a namespace, or a global one. The arguments are in extended JSON: an
+    /// object, or an array for a positional function.
     ///
     /// # Cancellation
     /// The program is told that the call is cancelled.
@@ -34,14 +34,14 @@ pub trait HostFunctions: Send + Sync + 'static {
         arguments: JsonText,
     ) -> BoxFuture<'static, Result<HostAnswer, CallError>>;
 
-    /// The bytes of answers that a run may leave untaken, if the program's side has cancelled this
-    /// one because it left more.
+    /// How many bytes of answers a run may leave untaken, if this run was cancelled because it left
+    /// more.
     fn overfull(&self) -> Option<usize> {
         None
     }
 }
 
-/// The error of a run that left more than so many bytes of its answers untaken.
+/// The error of a run that left more than this many bytes of its answers untaken.
 pub(crate) fn untaken(limit: usize) -> RunError {
     let message = format!(
         "answers of the host's functions wait, and the script does not take them: a run may leave {limit} bytes of them waiting, \
@@ -54,7 +54,7 @@ pub(crate) fn untaken(limit: usize) -> RunError {
 pub struct HostAnswer {
     /// The value in extended JSON; undefined if there is none.
     pub value: Option<JsonText>,
-    /// Is dropped when the run has room for the value.
+    /// It is dropped when the run has room for the value.
     pub held: Box<dyn Send>,
 }
 
@@ -63,7 +63,7 @@ pub struct HostAnswer {
 pub struct HostNamespace {
     /// The name of the global.
     pub name: String,
-    /// How they are called.
+    /// How the functions are called.
     pub style: CallStyle,
     /// The functions.
     pub tools: Vec<HostTool>,
@@ -72,7 +72,7 @@ pub struct HostNamespace {
 /// A function.
 #[derive(Debug)]
 pub struct HostTool {
-    /// What is known of it.
+    /// What is known about it.
     pub definition: ToolDefinition,
     /// What the program says that a call may change.
     pub effect: Effect,
@@ -124,7 +124,8 @@ impl HostTools {
     /// The functions of these namespaces, and global ones with their styles.
     ///
     /// # Errors
-    /// [`HostToolsError`]: a name that a script could not use, or that is taken, or too many.
+    /// [`HostToolsError`], if there is a name that a script could not use or that is taken, or if
+    /// there are too many functions.
     pub fn new(
         offered: Vec<HostNamespace>,
         functions: Vec<(HostTool, CallStyle)>,
@@ -194,8 +195,8 @@ impl HostTools {
         self.namespaces.get(namespace).map(|known| &known.directory)
     }
 
-    /// What can be found of them: those in namespaces. Of its global functions, the program tells
-    /// itself.
+    /// The functions that scripts can find by searching: those in namespaces. The program itself
+    /// describes its global functions to models.
     pub(super) fn catalogs(&self) -> impl Iterator<Item = &Arc<ServerCatalog>> {
         self.namespaces.iter().filter(|known| !known.namespace.globals.is_empty()).map(|known| &known.catalog)
     }
@@ -205,7 +206,7 @@ impl HostTools {
         self.by_name.contains_key(server)
     }
 
-    /// All names that it takes.
+    /// Whether a namespace or a global function has this name.
     pub(super) fn takes(&self, name: &str) -> bool {
         self.has(name) || self.functions.iter().any(|function| function.name == name)
     }
@@ -222,7 +223,7 @@ impl HostTools {
         let at = self.by_name.get(path.server()).copied();
         let is_checked = at.and_then(|at| self.namespaces.get(at)).is_some_and(|known| known.checks.is_some());
         if !is_checked {
-            // Begun here, so that calls are sent in the order of the script.
+            // The call is begun here, so that calls are sent in the order of the script.
             let call = called(functions, path, arguments);
             return async move { answered(timeout(limit, call).await, limit, room).await }.boxed();
         }
@@ -273,13 +274,13 @@ impl Known {
         Self { namespace, directory, catalog, checks }
     }
 
-    /// A text of the catalogue about a function, with the function as a script writes it.
+    /// A text of the catalogue about a function, with the function written as in a script.
     fn shown(&self, text: &str) -> String {
         let written = format!("{}.", self.catalog.names().alias());
         match self.namespace.globals.first() {
             // A global function has no object.
             None => text.replace(&written, ""),
-            // It is a name that no server of belljar could have.
+            // A name that no server of belljar's could have.
             Some(global) if *global != self.catalog.names().alias() => text.replace(&written, &format!("{global}.")),
             Some(_) => text.to_owned(),
         }

@@ -1,8 +1,8 @@
 //! Sends the answers of a run's calls to its process.
 //!
-//! What may be sent unasked is sent at once (see `allowance.rs`). Everything else waits here, in
-//! memory or in the run's file, until the process reports room: it holds answers back according to
-//! its own count, in the order in which its script needs them.
+//! Answers that may be sent unasked are sent at once (see `allowance.rs`). All others wait here, in
+//! memory or in the run's file, until the process reports that it has room. It decides that by its
+//! own count, in the order in which its script needs the answers.
 
 use std::sync::Arc;
 
@@ -19,8 +19,8 @@ use crate::{
 };
 
 impl Run {
-    /// Sends an answer, or lets it wait until the process has room for it. Until it is sent its
-    /// call is open, so that `max_concurrent_calls` bounds the waiting answers.
+    /// Sends an answer, or lets it wait until the process has room for it. Until the answer is
+    /// sent, its call is open, so that `max_concurrent_calls` bounds the waiting answers.
     pub(super) fn deliver(&self, number: u64, CallEnd { answer, record }: CallEnd) {
         self.tell_watched();
         let mut state = self.state.lock();
@@ -89,7 +89,7 @@ impl Run {
         Ok(())
     }
 
-    /// Nobody waits any more for a waiting answer.
+    /// The script no longer wants an answer that waits.
     pub(super) fn forget_answer(&self, number: u64) -> Result<(), Violation> {
         let answer = {
             let mut state = self.state.lock();
@@ -113,7 +113,7 @@ impl Run {
         self.outbox.send_in(room, to_worker::call_answer(self.number, number, &result), counted.into());
     }
 
-    /// The answer of a call was lost on its way to the script.
+    /// The answer to a call was lost on its way to the script.
     fn note_error(&self, number: u64, fault: &CallError) {
         if let Some(record) = self.state.lock().ended.get_mut(&number) {
             (record.ok, record.error) = (false, Some(fault.message.clone()));

@@ -1,5 +1,5 @@
-//! How long a run has waited for people alone: all calls whose answers it waits for are parked. Its
-//! clocks stand still then, in its process as here.
+//! How long a run has waited for people alone, which is while all calls whose answers it waits for
+//! are parked. Its clocks then stand still, in its process and here.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -10,10 +10,10 @@ use std::{
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
-/// How soon the time that is left is asked for again while a run rests.
+/// How often to check the remaining time of a run that rests.
 const AGAIN: Duration = Duration::from_secs(1);
 
-/// The rest of a run. Clones share it. Its lock is its own, since calls end wherever they are
+/// The rest of a run. Clones share it. It has its own lock, since calls end wherever they are
 /// dropped.
 #[derive(Clone)]
 pub(super) struct Resting(Arc<Mutex<State>>);
@@ -24,9 +24,9 @@ struct State {
     open: BTreeMap<u64, bool>,
     /// Calls that it has given up, and that are still under way.
     given_up: BTreeSet<u64>,
-    /// Since when it rests, if it does.
+    /// When it began to rest, if it rests.
     since: Option<Instant>,
-    /// What it has rested before.
+    /// How long it has rested before.
     rested: Duration,
 }
 
@@ -45,7 +45,7 @@ impl Wanted {
 }
 
 impl Resting {
-    /// Of a run that begins now.
+    /// The rest of a run that begins now.
     pub(super) fn new() -> Self {
         let state = State {
             begun: Instant::now(),
@@ -91,8 +91,8 @@ impl Resting {
         })
     }
 
-    /// After how long the run may be overdue that may take `time` without its rests. `None` if it
-    /// is.
+    /// How long it takes at least until the run is overdue, if it may take `time` without its
+    /// rests. `None` if it is overdue.
     pub(super) fn left_of(&self, time: Duration) -> Option<Duration> {
         let state = self.0.lock();
         let rests = state.since.map(|since| since.elapsed());
