@@ -61,8 +61,8 @@ pub fn may_hold_media(text: &str) -> bool {
     text.contains("\"mimeType\"") || text.contains("\"resource\"")
 }
 
-/// Takes all blocks out of a value, and leaves a text in place of each: `[image 1: image/png, 9.8
-/// KiB]`.
+/// Takes all blocks out of a value, and leaves a text in place of each:
+/// `[image 1: image/png, 9.8 KiB]`.
 ///
 /// It recurses as deeply as the value is nested, which [`JsonBounds`](crate::JsonBounds) bounds.
 pub fn take_media(value: &mut Value) -> Vec<Media> {
@@ -76,8 +76,8 @@ pub fn may_hold_handles(text: &str) -> bool {
     text.contains("\"artifact\"")
 }
 
-/// The handle that stands in a script for a file that is kept as an artifact: `{"type": "image",
-/// "artifact": id, "mimeType": type, "bytes": length}`.
+/// The handle that stands in a script for a file that is kept as an artifact:
+/// `{"type": "image", "artifact": id, "mimeType": type, "bytes": length}`.
 pub fn file_handle(id: ArtifactId, mime: Option<&str>, bytes: u64) -> Value {
     let mut handle = serde_json::json!({ "type": kind_of(mime), "artifact": id, "bytes": bytes });
     if let (Some(mime), Some(members)) = (mime, handle.as_object_mut()) {

@@ -4,7 +4,8 @@ use std::{num::NonZero, thread, time::Duration};
 
 use belljar_model::ByteSize;
 
-/// How many runs there may be, and how much they share. Each field's text gives its default.
+/// How many runs there may be, and how much they share. Each field's documentation states its
+/// default.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SandboxOptions {
     /// How many runs may be live at once, whether they compute or wait for tools. The default is

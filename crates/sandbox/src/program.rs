@@ -170,7 +170,7 @@ impl Program {
         self
     }
 
-    /// The same named script, of which only the signature is read ([`Program::only_signature`]).
+    /// The same named script, of which only the signature is read. It sets the field of that name.
     #[must_use]
     pub fn only_signature(mut self) -> Self {
         self.only_signature = true;

@@ -47,7 +47,7 @@ const PART: &[u8] = b"\n----\n";
 const MAX_RUNS: u64 = 4;
 /// A guard against hanging, with a clock that moves when nothing else does.
 const MOMENT: Duration = Duration::from_secs(3600);
-/// The same for what the system tells, which comes in its own time.
+/// The same for events of the operating system, which take real time.
 const REAL_MOMENT: Duration = Duration::from_secs(60);
 
 /// What an engine's process sends: it is ended if it breaks a rule, and each run ends within its
@@ -72,9 +72,9 @@ pub fn engine_frames(data: &[u8]) {
     });
 }
 
-/// What comes before the first run.
+/// Handles what a process sends before the first run.
 async fn greeted(said: &[u8]) {
-    /// So much is in a pipe without anybody reading.
+    /// This much fits into a pipe that nobody reads.
     const PIPE_BYTES: usize = 32 * 1024;
     let (from, mut says) = io::pipe().expect("a pipe");
     let (_hears, to) = io::pipe().expect("a pipe");
@@ -85,7 +85,7 @@ async fn greeted(said: &[u8]) {
     match connection.greet(to_worker::hello(&SandboxOptions::default()), &mut from).await {
         Ok(Greeting::Ready) => assert_eq!(said.get(..5), Some([0, 0, 0, 0, from_worker::READY].as_slice())),
         Ok(Greeting::Imports(imports)) => {
-            // What was read can be written, and is no longer than it may be.
+            // What was read can be written again, and is within its limit.
             let text = serde_json::to_string(&imports).expect("JSON");
             assert!(text.len() as u64 <= 8 * from_worker::MAX_IMPORTS);
         }
@@ -154,8 +154,8 @@ async fn talk(limits: Limits, steps: &[&[u8]]) {
         assert_eq!(watch.seen.lock().open, 0, "a call is under way, and its run has ended");
     }
     drop(connection);
-    // A clock that stands still is moved on where no task is ready, also while the end of the pipe
-    // is still on its way.
+    // A paused clock is advanced whenever no task is ready, even while the end of the pipe is still
+    // on its way.
     resume();
     let heard = timeout(REAL_MOMENT, hearing).await;
     pause();
@@ -201,7 +201,7 @@ async fn take_step(
         [b'!', number @ ..] => {
             let run = of_number(number).and_then(|number| runs.get_mut(number));
             if let Some(cancel) = run.and_then(|run| run.cancel.take()) {
-                // One that has ended does not listen.
+                // A run that has ended does not listen.
                 let _ = cancel.send(());
             }
             return;
@@ -211,7 +211,7 @@ async fn take_step(
             None => return,
         },
     };
-    // One that was ended has nobody to talk to.
+    // A process that was ended has nobody to talk to.
     let _ = says.write_all(&bytes).await;
 }
 
@@ -226,7 +226,7 @@ fn begin(connection: &Arc<Connection>, limits: &Limits) -> Begun {
     let (cancel, cancelled) = oneshot::channel::<()>();
     let (connection, limits) = (connection.clone(), limits.clone());
     let outcome = tokio::spawn(async move {
-        // The sender is dropped where nobody cancels.
+        // The sender is dropped if nobody cancels.
         let cancelled = async {
             if cancelled.await.is_err() {
                 std::future::pending::<()>().await;
@@ -238,7 +238,7 @@ fn begin(connection: &Arc<Connection>, limits: &Limits) -> Begun {
     Begun { outcome, cancel: Some(cancel), watch }
 }
 
-/// What the recorded run ended in.
+/// The outcome of the recorded run.
 fn ended() -> Outcome {
     let (server, tool) = ("a".to_owned(), "quick".to_owned());
     let (verdict, rule) = (None, None);
@@ -272,7 +272,8 @@ fn repeat(connection: &Arc<Connection>, script: Option<String>) -> Repeated {
     Repeated { is_script, replayed }
 }
 
-/// A run was repeated where its outcome is that of the recording, whatever is said of it.
+/// Checks that a run counts as repeated only if its outcome is that of the recording, whatever the
+/// process says.
 fn believed(replayed: Option<Result<Outcome, ReplayError>>, is_script: bool) {
     let Some(Ok(replayed)) = replayed else { return };
     assert!(replayed.calls.len() as u64 <= Limits::default().max_calls);
@@ -300,9 +301,9 @@ fn tools() -> ToolSet {
         })
 }
 
-/// An outcome that its run may have.
+/// Checks that an outcome is one that its run may have.
 fn within(outcome: &Outcome, limits: &Limits, watch: &Watch) {
-    /// As `from_worker` has it.
+    /// As in `from_worker`.
     const MAX_ERROR_TEXT: usize = 64 * 1024;
     const CUT_BYTES: u64 = 1024;
     match &outcome.result {
@@ -322,7 +323,7 @@ fn within(outcome: &Outcome, limits: &Limits, watch: &Watch) {
     assert!(outcome.calls.iter().all(is_known));
 }
 
-/// Looks at what a run's tools are asked for.
+/// Checks what a run's tools are asked for.
 struct Watched {
     tools: ToolSet,
     watch: Arc<Watch>,
@@ -341,8 +342,7 @@ struct Seen {
     open: u64,
     bytes_open: u64,
     logs: u64,
-    /// What a tool was asked that it may not be asked. A panic there would be taken for a failure
-    /// of the tool.
+    /// What a tool was wrongly asked for. A panic there would count as a failure of the tool.
     broken: Option<String>,
 }
 
@@ -403,7 +403,7 @@ impl Tools for Watched {
     }
 
     fn is_watched(&self) -> bool {
-        // One that calls nothing is watched, and one that calls is watched from then on no more.
+        // A run is watched until it makes a call.
         self.watch.seen.lock().calls == 0
     }
 
@@ -445,8 +445,8 @@ impl Tools for Watched {
     }
 }
 
-/// Hears what the process is told until there is nobody to say anything: frames that it
-/// understands, and one answer for a call.
+/// Reads what the process is sent until the other side is gone. It checks that the process
+/// understands each frame, and that each call gets one answer.
 async fn hear(mut hears: Receiver) {
     let (mut answered, mut waiting) = (HashSet::new(), HashSet::new());
     while let Ok(Some(header)) = Header::read(&mut hears).await {

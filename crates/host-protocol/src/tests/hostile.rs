@@ -73,7 +73,7 @@ async fn runs_whose_answers_nobody_reads_count_until_they_are_written() {
             client.run(id, "large 100000").await;
         }
     };
-    // Those that are refused are told so, which nobody reads either.
+    // Those that are refused get an error, which nobody reads either.
     let stopped = tokio::time::timeout(Duration::from_secs(3), flood).await;
     assert!(stopped.is_err(), "the session read on");
 }

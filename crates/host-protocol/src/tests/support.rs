@@ -27,10 +27,10 @@ pub(crate) enum Event {
     Dropped,
 }
 
-/// The code of a run says what it does: `calls N` makes calls of `f` together and answers with
-/// what came of them, `busy N` makes calls and takes no answer, `leave` ends with a call under
-/// way, `wait` until it is cancelled, `hang` for ever, `large N` answers with N bytes, `logs N`
-/// logs, `shout N` makes a call with N bytes, `panic` panics.
+/// The code of a run says what it does: `calls N` makes calls of `f` together and answers with what
+/// came of them, `busy N` makes calls and takes no answer, `leave` ends with a call under way,
+/// `wait` until it is cancelled, `hang` forever, `large N` answers with N bytes, `logs N` logs,
+/// `shout N` makes a call with N bytes, `panic` panics.
 pub(crate) struct Stub {
     events: mpsc::UnboundedSender<Event>,
 }
@@ -129,7 +129,7 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    /// A connection whose pipe holds so many bytes each way.
+    /// A connection whose pipe holds this many bytes each way.
     pub(crate) fn with_pipe(bytes: usize) -> Self {
         let (events, received) = mpsc::unbounded_channel();
         let (ours, theirs) = duplex(bytes);

@@ -72,7 +72,7 @@ impl Tools for Gated {
     }
 }
 
-/// An answer that is known by its number.
+/// An answer that can be recognised by its number.
 fn answer_of(number: u64) -> String {
     let digits = number.to_string();
     format!("\"{}{digits}\"", "0".repeat(ANSWER_BYTES - 2 - digits.len()))
@@ -93,14 +93,14 @@ async fn asked(
     (serving, fake, run)
 }
 
-/// A server whose tool answers with so many bytes.
+/// A server whose tool answers with this many bytes.
 fn sized(bytes: usize) -> Arc<dyn Tools> {
     let text = "x".repeat(bytes);
     Arc::new(ToolSet::new().with("a", "large", Effect::ReadOnly, move |_| std::future::ready(Ok(json!(text)))))
 }
 
 impl Fake {
-    /// The gateway's next message about a call: that its answer waits, with so many bytes, or the
+    /// The gateway's next message about a call: that its answer, of this many bytes, waits, or the
     /// answer.
     async fn hear_of_a_call(&mut self) -> (u64, Result<String, usize>) {
         let header = Header::read(&mut self.hears).await.expect("a pipe").expect("a frame");

@@ -1,4 +1,4 @@
-//! Calls that a run gives up, before a person is asked about them and meanwhile.
+//! Calls that a run gives up, before or while a person is asked about them.
 
 use belljar_sandbox::{AnswerRoom, CallError, Directory, GrantedTool, Namespace, Unavailable};
 use futures::{FutureExt as _, future::BoxFuture};
@@ -9,14 +9,15 @@ use tokio::{
 
 use super::*;
 
-/// Tools of which each call is asked about when there is a permit for it. Nobody says anything.
+/// Tools each of whose calls a person is asked about when there is a permit for it. Nobody ever
+/// decides.
 struct Asking {
     tools: ToolSet,
     asks: Arc<Semaphore>,
     gone: mpsc::UnboundedSender<u64>,
 }
 
-/// Tells that a call is gone when it is dropped.
+/// Reports that a call is gone when it is dropped.
 struct Gone(u64, mpsc::UnboundedSender<u64>);
 
 impl Drop for Gone {
@@ -73,7 +74,7 @@ async fn nobody_is_asked_about_a_call_that_was_given_up() {
     fake.say(&ask(0)).await;
     fake.hear(to_worker::ANSWER).await;
     let large = from_worker::call(1, 3, (0, 0), 0, &json!({ "text": "x".repeat(100_000) }).to_string());
-    // The last has arguments for which it gets a task of its own.
+    // The last call has arguments so large that it gets a task of its own.
     for (number, call) in [(1, call(1, 0, 0)), (2, call(2, 0, 0)), (3, large)] {
         fake.say(&call).await;
         let is_asked = number == 1;
@@ -82,9 +83,9 @@ async fn nobody_is_asked_about_a_call_that_was_given_up() {
             fake.hear(to_worker::PARKED).await;
         }
         fake.say(&from_worker::give_up(1, number)).await;
-        // One that there is not is nothing to give up.
+        // Giving up a call that does not exist has no effect.
         fake.say(&from_worker::give_up(1, 99)).await;
-        // When this is answered, that was read.
+        // Once this is answered, the message before it was read.
         fake.say(&ask(0)).await;
         fake.hear(to_worker::ANSWER).await;
         if !is_asked {

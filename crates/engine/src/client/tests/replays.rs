@@ -40,8 +40,8 @@ fn recorded() -> (Recording, Outcome) {
     (Recording::read(bytes).expect("a recording"), outcome)
 }
 
-/// The result of replaying a recording in a process that sends these frames, and why it was ended,
-/// if it was.
+/// The result of replaying a recording in a process that sends these frames, and why the process
+/// was ended, if it was.
 async fn told(recording: Recording, said: Vec<Vec<u8>>) -> (Result<Outcome, ReplayError>, Option<Lost>) {
     let (connection, mut serving, mut fake) = connected();
     let replaying = tokio::spawn(async move {

@@ -66,7 +66,8 @@ impl Tools for Heard {
     }
 }
 
-/// What is heard of a run whose process reports these steps, and why it was ended, if it was.
+/// What listeners hear of a run whose process reports these steps, and why the process was ended,
+/// if it was.
 async fn told(is_watched: bool, steps: &[RunStep]) -> (Vec<RunStep>, Option<Lost>) {
     let (connection, mut serving, mut fake) = connected();
     let heard = Heard::new(is_watched);
