@@ -233,7 +233,8 @@ impl WithheldVariables {
     }
 
     /// Those that this program might need, in words: what its package manager reads, or all of them
-    /// if it is not a known program. Variables that its own `env` sets are not among them.
+    /// if it is not a known program, and withheld proxies in any case. Variables that its own `env`
+    /// sets are not among them.
     pub fn told_of(&self, command: &StdioCommand) -> Option<String> {
         let words = || std::iter::once(&command.command).chain(&command.args).take(4).map(|word| program_name(word));
         let known: Vec<&Needs> =

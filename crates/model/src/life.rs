@@ -14,8 +14,9 @@ pub struct Life {
     /// Whether it is started with belljar, and kept running, instead of being started when needed.
     pub warm: bool,
     /// Whether it holds state that its callers rely on. Such a child is not stopped because it is
-    /// idle, after many calls or for another key. If it is lost anyway, its next caller gets an
-    /// error that says so.
+    /// idle, after many calls or for another key. (A principal's child may be stopped to make room
+    /// after half an hour without a call.) If it is lost anyway, its next caller gets an error that
+    /// says so.
     pub stateful: bool,
     /// How long it may be idle before it is stopped; `None` means forever. Five minutes by default:
     /// the pauses of a person at work.
