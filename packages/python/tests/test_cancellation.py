@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import pytest
 
-from belljar import Belljar, Log, SyncBelljar, is_cancelled
+from belljar import Belljar, Log, Outcome, SyncBelljar, is_cancelled
 
 
 async def test_cancelling_the_task_ends_the_run_and_its_calls(jar: Belljar) -> None:
@@ -241,6 +241,33 @@ def test_ctrl_c_while_a_run_begins_leaves_nothing_running(
     assert begun == ended and (told == "after" or not begun)
     assert sync_jar.run("return 1").unwrap() == 1
     _assert_that_nothing_runs(sync_jar._jar)
+
+
+def test_closing_ends_the_runs_of_other_threads_too() -> None:
+    """Also one whose function is in a thread, which nothing can interrupt."""
+    sync = SyncBelljar()
+    begun, go_on, ended = threading.Event(), threading.Event(), threading.Event()
+    outcomes: list[Outcome] = []
+
+    def slow() -> None:
+        begun.set()
+        go_on.wait()
+
+    def run() -> None:
+        outcomes.append(sync.run("await slow()", functions={"slow": slow}))
+        ended.set()
+
+    threading.Thread(target=run, daemon=True).start()
+    assert begun.wait(60)
+    thread = sync._loop._thread
+    assert thread is not None
+    sync.close()
+    assert not ended.is_set()
+    go_on.set()
+    assert ended.wait(60)
+    assert outcomes[0].error is not None and outcomes[0].error.kind == "cancelled"
+    thread.join(60)
+    assert not thread.is_alive()
 
 
 def _assert_that_nothing_runs(jar: Belljar) -> None:

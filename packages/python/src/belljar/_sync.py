@@ -7,6 +7,7 @@ import os
 import threading
 import weakref
 from collections.abc import Callable, Coroutine, Mapping, Sequence
+from concurrent.futures import Future
 from types import TracebackType
 from typing import Any, TypeVar
 
@@ -120,7 +121,7 @@ class _LoopThread:
         begun: list[asyncio.Task[T]] = []
 
         def begin() -> None:
-            begun.append(loop.create_task(work))
+            begun.append(asyncio.get_running_loop().create_task(work))
             begun[0].add_done_callback(lambda _: ended.set())
 
         def end() -> None:
@@ -130,24 +131,37 @@ class _LoopThread:
                 work.close()
                 ended.set()
 
-        loop = self._running()
+        loop: asyncio.AbstractEventLoop | None = None
         try:
-            loop.call_soon_threadsafe(begin)
+            # The lock keeps `stop` from ending the loop before the coroutine begins on it.
+            with self._lock:
+                loop = self._loop or self._start()
+                loop.call_soon_threadsafe(begin)
             ended.wait()
         except BaseException:
-            loop.call_soon_threadsafe(end)
-            ended.wait()
+            if loop is None:
+                work.close()
+            elif not ended.is_set():
+                loop.call_soon_threadsafe(end)
+                ended.wait()
             raise
         return begun[0].result()
 
     def stop(self) -> None:
-        """Ends the thread. Nothing should be running on it any more."""
+        """Ends the thread when nothing runs on it any more, and waits for it if nothing does."""
+        idle: Future[bool] = Future()
+
+        def finish() -> None:
+            idle.set_result(not asyncio.all_tasks(loop))
+            loop.create_task(_stop_when_idle())
+
         with self._lock:
             loop, thread, self._loop, self._thread = self._loop, self._thread, None, None
-        if loop is not None and thread is not None and loop.is_running():
-            loop.call_soon_threadsafe(loop.stop)
-            if thread is not threading.current_thread():
-                thread.join()
+            if loop is None or thread is None or not thread.is_alive():
+                return
+            loop.call_soon_threadsafe(finish)
+        if thread is not threading.current_thread() and idle.result():
+            thread.join()
 
     def after_fork(self) -> None:
         """In a forked child: drops the loop, which is the parent's. Its thread is not here."""
@@ -155,15 +169,20 @@ class _LoopThread:
             _abandoned.append(self._loop)
         self._reset()
 
-    def _running(self) -> asyncio.AbstractEventLoop:
-        with self._lock:
-            if self._loop is None:
-                self._loop = asyncio.new_event_loop()
-                self._thread = threading.Thread(
-                    target=_serve, args=(self._loop,), name="belljar-loop", daemon=True
-                )
-                self._thread.start()
-            return self._loop
+    def _start(self) -> asyncio.AbstractEventLoop:
+        """Starts a thread with a loop. The lock is held."""
+        loop = asyncio.new_event_loop()
+        thread = threading.Thread(target=_serve, args=(loop,), name="belljar-loop", daemon=True)
+        thread.start()
+        self._loop, self._thread = loop, thread
+        return loop
+
+
+async def _stop_when_idle() -> None:
+    """Stops this loop when all of its other tasks have ended."""
+    while others := asyncio.all_tasks() - {asyncio.current_task()}:
+        await asyncio.wait(others)
+    asyncio.get_running_loop().stop()
 
 
 def _serve(loop: asyncio.AbstractEventLoop) -> None:
