@@ -1,17 +1,6 @@
 // Errors: something is wrong with belljar itself (`BelljarError`), or a run failed (`RunError`).
 
-/**
- * Something is wrong with belljar, its process or the request; `code` says what.
- *
- * - `binary`: there is no belljar program
- * - `exited`: the process or connection ended; runs that were under way are lost
- * - `closed`: the jar was closed
- * - `protocol`: the other side does not speak belljar's protocol
- * - `request`: the request is wrong; for example, a name is not an identifier
- * - `busy`: belljar cannot take another run now; `retryable` is true
- * - `size`: the request, or the outcome of a run that has ended, is larger than the protocol allows
- * - `run`: the run failed; the error is a {@link RunError}
- */
+/** Something is wrong with belljar, its process or the request; index.d.ts lists the codes. */
 export class BelljarError extends Error {
   constructor(code, message, options) {
     super(message, options);

@@ -146,7 +146,18 @@ export interface OutcomeError {
   [key: string]: unknown;
 }
 
-/** Something is wrong with belljar, its process or the request. */
+/**
+ * Something is wrong with belljar, its process or the request; `code` says what.
+ *
+ * - `binary`: there is no belljar program
+ * - `exited`: the process or connection ended; runs that were under way are lost
+ * - `closed`: the jar was closed
+ * - `protocol`: the other side does not speak belljar's protocol
+ * - `request`: the request is wrong; for example, a name is not an identifier
+ * - `busy`: belljar cannot take another run now; `retryable` is true
+ * - `size`: the request, or the outcome of a run that has ended, is larger than the protocol allows
+ * - `run`: the run failed; the error is a {@link RunError}
+ */
 export class BelljarError extends Error {
   readonly code: "binary" | "exited" | "closed" | "protocol" | "request" | "busy" | "size" | "run";
   /** Whether the same request may succeed a moment later. */

@@ -45,7 +45,7 @@ class OutcomeTooLong(BelljarError):
 
 
 class RequestError(BelljarError):
-    """belljar refused the request: its parameters are wrong. Nothing was run."""
+    """belljar refused the request, such as for wrong parameters. Nothing was run."""
 
     def __init__(self, message: str, code: int) -> None:
         super().__init__(message)
