@@ -1,24 +1,24 @@
-//! What each client takes as an answer.
+//! The answer to a hook, in the form that each client accepts.
 
 use serde_json::{Value, json};
 
 use crate::{Client, Event};
 
-/// What every client takes as "go on as if nobody had been asked".
+/// What every client understands as "go on as if nobody had been asked".
 pub const GO_ON: &str = "{}";
 
-/// What is answered.
+/// What to answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Decision {
-    /// Nothing is to be said.
+    /// There is nothing to say.
     Pass,
-    /// The agent is told this, and goes on.
+    /// The agent gets this message, and goes on.
     Tell(String),
-    /// The call is not made, and the agent is told why.
+    /// The call is not made, and the agent gets the reason.
     Deny(String),
 }
 
-/// The decision in the form that `client` takes. What a client has no form for is [`GO_ON`].
+/// The decision in the form that `client` accepts, or [`GO_ON`] if it has no such form.
 pub fn answer(client: Client, event: Event, decision: &Decision) -> String {
     let value = match (event, decision) {
         (_, Decision::Pass) | (Event::SessionStart, Decision::Deny(_)) => None,
@@ -59,7 +59,7 @@ fn introduced(client: Client, text: &str) -> Option<Value> {
             Some(json!({ "hookSpecificOutput": { "hookEventName": "SessionStart", "additionalContext": text } }))
         }
         Client::Cursor => Some(json!({ "additional_context": text })),
-        // It does not read what its hooks say when a session begins.
+        // It ignores the output of its hooks when a session begins.
         Client::Copilot => None,
     }
 }

@@ -1,4 +1,4 @@
-//! Whom a hook speaks to, and about what.
+//! Which client calls a hook, and for which event.
 
 use serde_json::{Map, Value};
 
@@ -35,12 +35,12 @@ impl Client {
         }
     }
 
-    /// Whether an agent can be told something before a call without denying the call.
+    /// Whether the agent can get a message before a call without the call being denied.
     pub fn can_be_told(self) -> bool {
         !matches!(self, Self::Copilot | Self::Gemini)
     }
 
-    /// The client whose hook sends such an object: each has a key or a name that no other has.
+    /// The client whose hook sends such an object. Each has a key or a name that no other has.
     fn guess(object: &Map<String, Value>) -> Self {
         let event = object.get("hook_event_name").and_then(Value::as_str).unwrap_or_default();
         let has = |key: &str| object.contains_key(key);
@@ -55,7 +55,7 @@ impl Client {
         } else if has("turn_id") {
             Self::Codex
         } else {
-            // Codex and Gemini begin a session in the same form.
+            // Codex and Gemini use the same form when a session begins.
             Self::ClaudeCode
         }
     }
@@ -64,14 +64,14 @@ impl Client {
 /// The client that a hook was written for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Speaker {
-    /// This one.
+    /// This client.
     Known(Client),
-    /// The one that its input looks like.
+    /// Whichever client the input looks like.
     Guessed,
 }
 
 impl Speaker {
-    /// The client of a name on the command line; `auto` guesses.
+    /// The client with this name on the command line; `auto` guesses.
     pub fn named(name: &str) -> Option<Self> {
         if name == "auto" {
             return Some(Self::Guessed);
@@ -87,7 +87,7 @@ impl Speaker {
     }
 }
 
-/// When a client asks its hooks.
+/// When a client calls its hooks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
     /// Before a tool is called.
@@ -97,7 +97,7 @@ pub enum Event {
 }
 
 impl Event {
-    /// The event of a name, in any client's spelling.
+    /// The event with this name, in any client's spelling.
     pub fn named(name: &str) -> Option<Self> {
         match name {
             "PreToolUse" | "preToolUse" | "BeforeTool" => Some(Self::BeforeTool),

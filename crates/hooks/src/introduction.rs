@@ -1,17 +1,17 @@
 //! What an agent is told when its session begins.
 
-/// How many bytes the names of servers may take, with what stands between them. A byte is a token
-/// at most, and the words around the names are 20: together they stay below 60, whatever the names
-/// are made of.
+/// How many bytes the names of servers may take, including the separators. Each byte is at most one
+/// token, and the words around the names are 20 tokens, so the whole stays below 60 whatever the
+/// names contain.
 const NAME_BYTES: usize = 34;
 /// A comma and a space.
 const BETWEEN: usize = 2;
 
-/// One sentence that says what there is; nothing where there is no server.
+/// One sentence that lists the servers, or `None` if there are none.
 pub fn introduction<'name>(servers: impl IntoIterator<Item = &'name str>) -> Option<String> {
     let (mut named, mut bytes, mut others) = (Vec::new(), 0, 0_usize);
     for name in servers {
-        // In another script a character can take several tokens.
+        // In other scripts, one character can take several tokens.
         let fits = name.bytes().all(|byte| byte.is_ascii_graphic()) && bytes + name.len() + BETWEEN <= NAME_BYTES;
         if fits {
             bytes += name.len() + BETWEEN;

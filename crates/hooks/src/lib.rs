@@ -1,15 +1,19 @@
-//! The hooks of coding agents: what they send before a tool call, what they take as an answer, and
-//! how the owner's rules decide.
+//! The hooks of coding agents: what they send before a tool call, what they accept as an answer,
+//! and how the owner's rules decide.
 //!
-//! `client` knows whom a hook speaks to, `input` reads what that client sends and `transcript` what
-//! it has written down, `paths` knows what in a call may be a path, `rule` finds the rule that fits
-//! a call and what it says, `told` remembers what was said, `own` knows the commands that are the
-//! owner's alone, `introduction` is what a session begins with, and `answer` writes what the client
-//! takes.
+//! - `client`: which client calls a hook, and for which event;
+//! - `input`: parses what the client sends;
+//! - `transcript`: parses the calls that the client has written down;
+//! - `paths`: finds what may be a path in a call;
+//! - `rule`: finds the rule that matches a call, and what it says;
+//! - `told`: remembers what was said;
+//! - `own`: recognises the commands that only the owner may run;
+//! - `introduction`: what an agent is told when its session begins;
+//! - `answer`: writes the answer in the client's form.
 //!
-//! All of it is guidance and never a wall: what cannot be understood is answered with the client's
-//! own "go on". Nothing here reads a file, knows the time, or believes what a client sends; what of
-//! it is repeated in an answer is quoted as JSON.
+//! All of this is guidance and never a security boundary: input that cannot be understood is
+//! answered with the client's own "go on". Nothing here reads a file, looks at the clock, or trusts
+//! what a client sends; any part of it that is repeated in an answer is quoted as JSON.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]

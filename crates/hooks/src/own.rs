@@ -1,24 +1,24 @@
-//! Commands that are the owner's alone, whatever the rules say.
+//! Commands that only the owner may run, whatever the rules say.
 //!
-//! A person's decision about a call must not be made by the agent that wants the call. That this
-//! cannot happen is not up to a hook, which an agent can go around; that it is not tried by mistake
-//! is.
+//! A person's decision about a call must not be made by the agent that wants the call. A hook
+//! cannot guarantee that, since an agent can go around it, but it keeps an agent from trying by
+//! mistake.
 
 use crate::{ToolUse, paths};
 
-/// What an agent is told that is about to decide in the owner's place. It names no command.
+/// The message for an agent that is about to decide in the owner's place. It names no command.
 pub const NOT_YOURS: &str = "Not called. Whether a call that waits is made, is for the user to decide and not for \
                              an agent. Tell the user that it waits, and go on without it.";
 
-/// What may stand before the name of a program, besides options, numbers and variables.
+/// What may precede the name of a program, besides options, numbers and variables.
 const BEFORE: [&str; 20] = [
     "sudo", "env", "exec", "command", "nohup", "time", "timeout", "nice", "setsid", "xargs", "if", "then", "else",
     "elif", "while", "until", "do", "bash", "sh", "zsh",
 ];
-/// How many simple commands, and how many words of one, are looked at.
+/// How many simple commands, and how many words of each, are examined.
 const MAX_PARTS: usize = 256;
 
-/// The commands by which an owner decides about calls, or opens the page on which they do.
+/// The commands that decide about calls, or open the page on which the owner does.
 const DECIDING: [&str; 2] = ["approve", "ui"];
 
 /// Whether the call runs a command by which an owner approves calls.

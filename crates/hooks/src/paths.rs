@@ -1,10 +1,10 @@
-//! What in a call's arguments may be a path, a command, or what is searched for.
+//! Which arguments of a call may be a path, a command, or a search pattern.
 
 use serde_json::{Map, Value};
 
 use crate::ToolUse;
 
-/// Arguments that clients' tools call a path, a file's name or a glob.
+/// Arguments that hold a path, a file's name or a glob in the tools of these clients.
 const PATHS: [&str; 15] = [
     "file_path",
     "filePath",
@@ -22,28 +22,28 @@ const PATHS: [&str; 15] = [
     "include_pattern",
     "includePattern",
 ];
-/// Arguments with what is searched for, or with a command.
+/// Arguments that hold a search pattern or a command.
 const PATTERNS: [&str; 5] = ["pattern", "query", "regex", "command", "cmd"];
-/// Arguments with a command, whose words may be paths.
+/// Arguments that hold a command, whose words may be paths.
 const COMMANDS: [&str; 2] = ["command", "cmd"];
-/// How many words of a command, elements of a list and names within braces are looked at.
+/// How many words of a command, elements of a list and names within braces are examined.
 const MOST: usize = 256;
-/// The longest name and the longest path of a file: what systems take.
+/// The longest name of a file and the longest path that operating systems accept.
 const NAME_BYTES: usize = 255;
 const PATH_BYTES: usize = 4_096;
 
 /// A path in a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct CallPath<'call> {
-    /// As seen from the folder in which the agent works, where it is below that.
+    /// The path, relative to the agent's folder if it is below that.
     pub(crate) text: &'call str,
     folder: Option<&'call str>,
-    /// It is a word of a command.
+    /// Whether it is a word of a command.
     pub(crate) is_word: bool,
 }
 
 impl CallPath<'_> {
-    /// Whether it begins with `start`, which may be absolute or seen from the agent's folder.
+    /// Whether it begins with `start`, which may be absolute or relative to the agent's folder.
     pub(crate) fn is_below(self, start: &str) -> bool {
         let begins = |path: &str| path.starts_with(start) || start.strip_suffix('/') == Some(path);
         match self.folder {
@@ -54,8 +54,8 @@ impl CallPath<'_> {
         }
     }
 
-    /// Whether its last part is like one of `patterns`. A part such as `*.{ts,tsx}` stands for each
-    /// of its forms.
+    /// Whether its last component matches one of `patterns`. A component such as `*.{ts,tsx}`
+    /// stands for each of its forms.
     pub(crate) fn is_named_like(self, patterns: &[String]) -> bool {
         let name = self.text.rsplit(['/', '\\']).next().unwrap_or_default();
         if name.len() > NAME_BYTES {
@@ -72,7 +72,7 @@ impl CallPath<'_> {
     }
 }
 
-/// What may be paths in a call.
+/// What may be a path in a call.
 pub(crate) fn paths(call: &ToolUse) -> Vec<CallPath<'_>> {
     let words = commands(&call.input)
         .flat_map(|command| command.split_whitespace().take(MOST))
@@ -92,7 +92,7 @@ pub(crate) fn paths(call: &ToolUse) -> Vec<CallPath<'_>> {
         .collect()
 }
 
-/// What is searched for, or run.
+/// What is searched for or run.
 pub(crate) fn searched(input: &Map<String, Value>) -> impl Iterator<Item = &str> {
     texts(input, &PATTERNS)
 }
@@ -102,7 +102,7 @@ pub(crate) fn commands(input: &Map<String, Value>) -> impl Iterator<Item = &str>
     texts(input, &COMMANDS)
 }
 
-/// What is run, with the words of a list as one command.
+/// The commands that are run, with the words of a list joined into one command.
 pub(crate) fn whole_commands(input: &Map<String, Value>) -> Vec<String> {
     let whole = |value: &Value| match value {
         Value::Array(words) => words.iter().take(MOST).filter_map(Value::as_str).collect::<Vec<_>>().join(" "),
@@ -111,7 +111,7 @@ pub(crate) fn whole_commands(input: &Map<String, Value>) -> Vec<String> {
     COMMANDS.iter().filter_map(|key| input.get(*key)).map(whole).collect()
 }
 
-/// The texts under these keys, which may be in lists.
+/// The texts under these keys, including those in lists.
 fn texts<'call>(input: &'call Map<String, Value>, keys: &'static [&'static str]) -> impl Iterator<Item = &'call str> {
     keys.iter().filter_map(|key| input.get(*key)).flat_map(|value| {
         let list = value.as_array().map(Vec::as_slice).unwrap_or_default();
@@ -119,7 +119,7 @@ fn texts<'call>(input: &'call Map<String, Value>, keys: &'static [&'static str])
     })
 }
 
-/// Whether `text` is like `pattern`, in which `*` stands for any characters. The work is bounded by
+/// Whether `text` matches `pattern`, in which `*` stands for any characters. The work is bounded by
 /// the product of their lengths.
 pub(crate) fn is_like(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.split('*');

@@ -1,4 +1,4 @@
-//! Which rule fits a tool call, and what it says.
+//! Which rule matches a tool call, and what it says.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
@@ -10,27 +10,27 @@ use crate::{
     paths::{CallPath, is_like, paths, searched},
 };
 
-/// The longest part of a call that is repeated in what a rule says. With more, the rule does not
-/// fit: cut short, the call that it names would be another one.
+/// The longest part of a call that a rule's text may repeat. If a part is longer the rule does not
+/// match, since the shortened text would name a different call.
 const QUOTED_BYTES: usize = 500;
-/// Arguments of which an agent makes up others when it repeats a call.
+/// Arguments that an agent words differently when it repeats a call. They do not identify the call.
 const ASIDE: [&str; 4] = ["description", "explanation", "timeout", "run_in_background"];
 
-/// A rule that fits a call.
+/// A rule that matches a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fit<'rules> {
-    /// Which of the rules it is, counted from 0.
+    /// The index of the rule, from 0.
     pub index: usize,
     /// The rule.
     pub rule: &'rules HookRule,
     /// What it says of this call.
     pub says: String,
-    /// By what it is remembered that it was said; `None` where it is said each time.
+    /// The key under which it is remembered that this was said, or `None` if it is said every time.
     pub key: Option<u64>,
 }
 
 impl Fit<'_> {
-    /// What is answered when the rule has something to say.
+    /// The answer if the rule has something to say.
     pub fn decision(&self) -> Decision {
         let says = &self.says;
         match self.rule.mode {
@@ -46,7 +46,7 @@ impl Fit<'_> {
     }
 }
 
-/// The rules that fit the call, and that its client has a form for. The first of them counts.
+/// The rules that match the call and that its client has a form for. The first one counts.
 pub fn fitting<'rules>(rules: &'rules [HookRule], call: &ToolUse) -> impl Iterator<Item = Fit<'rules>> {
     let has_form = |rule: &HookRule| rule.mode != HookMode::Tell || call.client.can_be_told();
     rules.iter().enumerate().filter(move |(_, rule)| has_form(rule)).filter_map(move |(index, rule)| {
@@ -55,7 +55,7 @@ pub fn fitting<'rules>(rules: &'rules [HookRule], call: &ToolUse) -> impl Iterat
     })
 }
 
-/// What `rule` says of `call`; `None` where it does not fit.
+/// What `rule` says of `call`, or `None` if it does not match.
 fn says(rule: &HookRule, call: &ToolUse) -> Option<String> {
     if !rule.tools.iter().any(|tool| is_like(tool, &call.tool)) {
         return None;
@@ -68,7 +68,7 @@ fn says(rule: &HookRule, call: &ToolUse) -> Option<String> {
         return None;
     }
     let both = paths.iter().filter(is_named).find(is_below);
-    // A word of a command may be a path where the rule names one, and hardly otherwise.
+    // A word of a command counts as a path only if the rule names a path.
     let path = both.or(below).or(named).or_else(|| paths.iter().find(|path| !path.is_word));
     let mut searched = searched(&call.input);
     let pattern = if rule.patterns.is_empty() {
@@ -89,8 +89,8 @@ fn says(rule: &HookRule, call: &ToolUse) -> Option<String> {
     filled(&rule.say, &parts)
 }
 
-/// The text with each part in its place, quoted as JSON; `None` where the call has no such part, or
-/// too long a one.
+/// The text with each part filled in, quoted as JSON, or `None` if the call lacks the part or the
+/// part is too long.
 fn filled(text: &str, parts: &[(&str, Option<&str>)]) -> Option<String> {
     let (mut filled, mut rest) = (String::new(), text);
     loop {
@@ -173,7 +173,7 @@ mod tests {
             ("Grep", "path", "/work/apple/src/"),
             ("Grep", "path", "docs"),
             ("Grep", "glob", "*.go"),
-            // It has no name to say.
+            // There is no name to fill in.
             ("Grep", "pattern", "class "),
         ] {
             let mut other = fits.clone();

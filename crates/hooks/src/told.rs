@@ -1,11 +1,11 @@
-//! What was said already.
+//! What has already been said.
 
 use std::collections::{HashSet, VecDeque};
 
-/// How much is remembered: of the oldest, an agent is told again.
+/// How many keys are remembered. An agent may be told again about older ones.
 const MOST: usize = 16_384;
 
-/// What was said, by its key. Bounded: what was said first is forgotten first.
+/// The keys of what was said. When it is full, the oldest is forgotten first.
 #[derive(Debug, Default)]
 pub struct Told {
     keys: HashSet<u64>,
@@ -13,7 +13,7 @@ pub struct Told {
 }
 
 impl Told {
-    /// Whether it is the first time that this key is asked about, as far as that is remembered.
+    /// Whether this key is new, as far as that is remembered.
     pub fn is_first(&mut self, key: u64) -> bool {
         if !self.keys.insert(key) {
             return false;

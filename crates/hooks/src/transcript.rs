@@ -1,17 +1,16 @@
-//! Tool calls that were written down: what a client sent to its hooks, or Claude Code's own
-//! transcript.
+//! Recorded tool calls: what a client sent to its hooks, or Claude Code's own transcript.
 
 use serde_json::{Map, Value};
 
 use crate::{Client, Speaker, ToolUse, input};
 
-/// How many calls of one line are read.
+/// How many calls are read from one line.
 const MAX_CALLS: usize = 256;
 
-/// The calls in one line of a transcript; none where it has something else.
+/// The calls in one line of a transcript, or none if it contains something else.
 ///
 /// A line is what a client sends before a tool call, or a message of Claude Code's transcript with
-/// any number of them.
+/// any number of calls.
 pub fn calls(speaker: Speaker, line: &[u8]) -> Vec<ToolUse> {
     let Some(object) = input::object(line) else { return Vec::new() };
     match object.get("message").and_then(|message| message.get("content")) {
