@@ -1,5 +1,5 @@
-//! Between the text of a call's arguments and the text that is sent: holds the tree that a check
-//! needs, as briefly as possible.
+//! Turns the text of a call's arguments into the text that is sent. The tree that a check needs is
+//! kept only for as long as necessary.
 //!
 //! A megabyte of `[0,0,…]` is a tree of some forty megabytes, and a run may have a thousand calls
 //! under way. So a call waits as text, and only a bounded number of large trees exist at a time.
@@ -27,13 +27,13 @@ const SMALL_BYTES: usize = 64 * 1024;
 pub(crate) const LARGE_TREES: usize = 2;
 
 impl Toolbox {
-    /// The arguments as they are to be sent, if they fit the tool's schema and the owner's rules
-    /// allow the call.
+    /// Returns the arguments as they are to be sent, if they fit the tool's schema and the owner's
+    /// rules allow the call.
     ///
     /// Every call of a tool passes here. Only the result of this function, or of [`Held::settle`]
     /// on it, is ever sent.
     ///
-    /// The text is written anew from the tree that was judged: a duplicate name cannot mean one
+    /// The text is written again from the tree that was judged, so a duplicate name cannot mean one
     /// thing to the check and another to the child.
     ///
     /// # Errors
@@ -41,8 +41,8 @@ impl Toolbox {
     /// takes; the [`Denial`](belljar_model::Denial) of the rules.
     ///
     /// # Cancellation
-    /// Dropping the future leaves a tree that is being built to its thread, and the tree counts
-    /// until it is gone.
+    /// If the future is dropped while a tree is being built, the thread that builds it finishes,
+    /// and the tree counts until it is gone.
     pub(crate) async fn checked(
         &self,
         path: &ToolPath,
@@ -138,7 +138,7 @@ impl Tree {
         }
     }
 
-    /// Paths are resolved first, so that what is judged is what is sent.
+    /// Paths are resolved first, so that exactly what is sent is judged.
     fn with_real_paths(self, files: &Files, path: &ToolPath, who: &AsRules) -> Result<Self, NotSent> {
         let Self { members, permit } = self;
         let members = files.resolved(path.server(), who.named(), members).map_err(NotSent::NotAPath)?;

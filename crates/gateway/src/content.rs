@@ -1,7 +1,7 @@
-//! What a call carries, for traces whose owner asks for it.
+//! The contents of a call, for traces whose owner asks for them.
 //!
-//! It is without what recordings leave out, by the same rules and schemas. Where these are not
-//! known, or a text is too large to be taken apart by them, nothing of it is given.
+//! They lack what recordings leave out, by the same rules and schemas. If these are not known, or a
+//! text is too large to process, nothing of it is returned.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -14,32 +14,32 @@ use crate::{
     redacted::{self, Places},
 };
 
-/// Bytes of a text that is taken apart, times the places that are looked for in it.
+/// The most work on one text: its bytes times the places that are looked for in it.
 const MAX_WORK: usize = 512 * 1024;
 
-/// Takes the arguments and the result of a call.
+/// Extracts the arguments and the result of a call for a trace.
 pub(crate) struct ContentOf {
     places: Places,
     ledger: Arc<dyn Ledger>,
 }
 
-/// Takes these places out of a text, and returns `None` if it has none of them.
+/// Removes these places from a text, and returns `None` if the text has none of them.
 type TakeOut = fn(&str, &BTreeSet<String>, &dyn Ledger) -> Option<String>;
 
 impl ContentOf {
-    /// For a call of this tool, or `None` if it is not known what to leave out of it.
+    /// The extractor for a call of this tool, or `None` if it is not known what to leave out.
     pub(crate) fn call(toolbox: &Toolbox, path: &ToolPath) -> Option<Self> {
         let kept = toolbox.told().ledger.as_ref()?;
         let places = redacted::known_places(&kept.redact, toolbox, path)?;
         Some(Self { places, ledger: kept.ledger.clone() })
     }
 
-    /// Its arguments.
+    /// The call's arguments.
     pub(crate) async fn arguments(&self, text: &JsonText) -> Option<Arc<CallContent>> {
         self.content(text, &self.places.arguments, redacted::in_text).await
     }
 
-    /// Its result.
+    /// The call's result.
     pub(crate) async fn result(&self, text: &JsonText) -> Option<Arc<CallContent>> {
         self.content(text, &self.places.answer, redacted::in_result).await
     }

@@ -1,9 +1,9 @@
 //! `at_most` of the owner's rules: how many calls a run or principal has made.
 //!
-//! Calls are counted when they are judged. The first calls of a script should be those that pass.
-//! So a call whose rules count is judged only after all such calls that its run began earlier. A
-//! run's counts are kept with the run; a principal's counts per minute, hour or day are kept in the
-//! ledger, for all processes.
+//! Calls are counted when they are judged, and it should be the first calls of a script that pass.
+//! So a call that such a rule counts is judged only after all such calls that its run began
+//! earlier. A run's counts are kept with the run. A principal's counts per minute, hour or day are
+//! kept in the ledger, for all processes.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -35,13 +35,13 @@ impl RunCounts {
         has_room
     }
 
-    /// What it has used.
+    /// What the run has used.
     pub(crate) fn used(&self) -> BTreeMap<String, u32> {
         let used = self.used.lock();
         used.iter().map(|(rule, used)| (rule.to_string(), *used)).collect()
     }
 
-    /// What it had used when it was put aside.
+    /// Restores what the run had used when it was put aside.
     pub(crate) fn go_on(&self, used: &BTreeMap<String, u32>) {
         let used = used.iter().map(|(rule, used)| (Arc::from(rule.as_str()), *used));
         self.used.lock().extend(used);

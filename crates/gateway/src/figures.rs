@@ -1,7 +1,7 @@
-//! What was measured of the servers: kept in the ledger from time to time, and told.
+//! Measurements of the servers: saved in the ledger from time to time, and reported.
 //!
-//! Nobody waits while it is kept: what was measured is handed to the ledger's own thread, and where
-//! that has no room it is handed over later.
+//! Nobody waits for a save: measurements are handed to the ledger's own thread, or later if that
+//! has no room.
 
 use belljar_ledger::Measured;
 use belljar_model::{LedgerLevel, ServerFigures};
@@ -9,8 +9,9 @@ use belljar_model::{LedgerLevel, ServerFigures};
 use crate::toolbox::Toolbox;
 
 impl Toolbox {
-    /// The figures of each server, in the order of the configuration: of all processes, and of the
-    /// days that are kept. Where there is no ledger, or it cannot be read, of this process.
+    /// The figures of each server, in the order of the configuration. They cover all processes, and
+    /// the days that are kept. If there is no ledger, or it cannot be read, they cover this
+    /// process.
     pub async fn figures(&self) -> Vec<ServerFigures> {
         self.keep_measures();
         let mut kept = match self.told().ledger.as_ref().filter(|ledger| ledger.level != LedgerLevel::Off) {
@@ -29,14 +30,14 @@ impl Toolbox {
         figures.collect()
     }
 
-    /// Keeps what was measured, if that was not done a moment ago.
+    /// Saves the measurements, unless that was done a moment ago.
     pub(crate) fn keep_measures_now_and_then(&self) {
         if self.last_kept().is_due() {
             self.keep_measures();
         }
     }
 
-    /// Hands what was measured to the ledger.
+    /// Hands the measurements to the ledger.
     pub(crate) fn keep_measures(&self) {
         let Some(ledger) = self.told().ledger.as_ref().filter(|ledger| ledger.level != LedgerLevel::Off) else {
             return;

@@ -1,9 +1,9 @@
 //! `after` of the owner's rules: the successful calls of a run that a rule requires before another
 //! call.
 //!
-//! A call counts once its script has its answer, for calls that the script begins from then on. So
-//! a replay decides the same. For other runs of the principal it counts in the ledger, if the rule
-//! says for how long.
+//! A call counts once its script has its answer, for calls that the script begins after that. So a
+//! replay decides the same. For other runs of the principal it counts through the ledger, if the
+//! rule says for how long.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -103,7 +103,7 @@ impl Toolbox {
         arguments: &JsonText,
         principal: &str,
     ) -> Option<CountsFor> {
-        // That a script with a name may run does not say that it has succeeded.
+        // That a named script may run does not mean that it has succeeded.
         if self.is_skill(path) {
             return None;
         }

@@ -110,18 +110,18 @@ impl Gateway {
         Self { client: client.into(), ..self.clone() }
     }
 
-    /// The same gateway for the run of this request, which may stand in a trace of its client's.
+    /// The same gateway for the run of this request, which may be part of its client's trace.
     #[must_use]
     pub fn with_request(&self, request: RequestTrace) -> Self {
         Self { request: Some(Arc::new(TracedRequest::new(request))), ..self.clone() }
     }
 
-    /// Whether a run has begun for its request. Until then no event tells of the request.
+    /// Whether a run has begun for its request. Until then no event mentions the request.
     pub fn has_run_for_request(&self) -> bool {
         self.request.as_ref().is_some_and(|request| request.has_run())
     }
 
-    /// Who hears of a run, and the request that it is for.
+    /// Who follows a run, and the request that it is for.
     fn heard(&self) -> (Option<Follower>, Option<&TracedRequest>) {
         (self.follower.clone(), self.request.as_deref())
     }
@@ -144,8 +144,8 @@ impl Gateway {
         Self { profile: Some(profile.into()), ..self.clone() }
     }
 
-    /// The same gateway for runs with things that live on between them, which are this holder's.
-    /// Without one, scripts have none.
+    /// The same gateway for runs with things that live on between runs and belong to this holder.
+    /// Without a holder, scripts have none.
     #[must_use]
     pub fn with_holder(&self, holder: Holder) -> Self {
         Self { holder: Some(holder), ..self.clone() }
@@ -165,28 +165,28 @@ impl Gateway {
         Self { level: Some(level), ..self.clone() }
     }
 
-    /// The same gateway with somebody who can be asked about calls. Without that, a call that must
-    /// be asked about is an error.
+    /// The same gateway with somebody who can be asked about calls. Without one, a call that needs
+    /// a person's agreement is an error.
     #[must_use]
     pub fn with_approvals(&self, approvals: Approvals) -> Self {
         Self { approvals: Some(approvals), ..self.clone() }
     }
 
-    /// The same gateway with somebody who is told of each question, if the rule wants that.
+    /// The same gateway with somebody who is notified of each question, if the rule wants that.
     #[must_use]
     pub fn with_teller(&self, teller: Teller) -> Self {
         Self { teller: Some(teller), ..self.clone() }
     }
 
-    /// The same gateway with somebody who hears what happens in its runs.
+    /// The same gateway with a follower, who hears what happens in its runs.
     #[must_use]
     pub fn with_follower(&self, follower: Follower) -> Self {
         Self { follower: Some(follower), ..self.clone() }
     }
 
-    /// The same gateway for a model, who is shown a preview of a large value and of long logs. All
-    /// of it is an artifact of the gateway's holder then; without one, or without a place for
-    /// artifacts, nothing changes.
+    /// The same gateway for a model, which is shown previews of a large value and of long logs. The
+    /// whole of each then becomes an artifact of the gateway's holder. Without a holder, or without
+    /// a store for artifacts, nothing changes.
     #[must_use]
     pub fn with_previews(&self) -> Self {
         Self { shows_previews: true, ..self.clone() }
@@ -198,7 +198,8 @@ impl Gateway {
         Self { limits, ..self.clone() }
     }
 
-    /// The same gateway, which records its runs within so many bytes each: [`Outcome::recording`].
+    /// The same gateway, which records its runs within this many bytes each:
+    /// [`Outcome::recording`].
     #[must_use]
     pub fn with_recording(&self, max: ByteSize) -> Self {
         Self { max_recording: Some(max), ..self.clone() }
@@ -236,23 +237,23 @@ impl Gateway {
         &self.toolbox
     }
 
-    /// A script as one with a name: as it is, if it exports a function, or else in one. Nothing is
-    /// run.
+    /// Converts a script to the form of a named one: unchanged if it exports a function, or else
+    /// wrapped in one. Nothing is run.
     ///
     /// # Errors
-    /// Why it cannot be one, for its author.
+    /// Why it cannot be converted, for its author.
     pub async fn named_script(&self, source: &str) -> Result<String, String> {
         Skills::named(&self.engine, source).await
     }
 
-    /// Runs a script for a client, when the result is awaited.
+    /// A script's run for a client. It starts when the result is awaited.
     pub fn execute(&self, source: impl Into<String>) -> Execution<'_> {
         self.execution(Work::Script(source.into()))
     }
 
-    /// Resumes a run that waits for the owner's decisions, when the result is awaited. If nothing
-    /// is decided yet, it waits as long as a waiting run keeps its slot; then the outcome is of the
-    /// kind `approval`, as before.
+    /// Resumes a run that waits for the owner's decisions. It starts when the result is awaited. If
+    /// nothing is decided yet, it waits as long as a waiting run keeps its slot. After that, the
+    /// outcome is again of the kind `approval`.
     pub fn resume(&self, run: RunId) -> Execution<'_> {
         self.execution(Work::Run(run))
     }
@@ -282,11 +283,11 @@ impl Gateway {
             None => limits,
         };
         let cancelled = self.with_skills(cancelled).await;
-        // Its program would not be there when it goes on.
+        // The program would not be there when the run goes on.
         let can_rest = hosted.is_none();
         let asked_digest = self.digest_of(&source, asked).filter(|_| can_rest);
         if let Some(run) = self.resting_of(asked_digest).await {
-            // Boxed, because it needs a large state that most runs do without.
+            // Boxed, because it needs a large state, and most runs do without it.
             return Box::pin(self.gone_on(caller, run, cancelled)).await;
         }
         let (told, heard, bytes) = (self.toolbox.told(), self.heard(), Some(source.as_bytes()));
@@ -298,7 +299,7 @@ impl Gateway {
         let grant = Grant::new(self.toolbox.clone(), &source, limits.timeout, caller, log.clone())
             .with_ceiling(self.ceiling)
             .with_caller(AsRules::new(self.asker.clone(), self.profile.clone()))
-            // What a program hands its runs is its own.
+            // What a program hands its runs belongs to the program.
             .with_holder(self.holder.clone().filter(|_| hosted.is_none()))
             .with_artifacts(artifacts)
             .with_approvals(self.approvals, self.teller.clone());
@@ -329,8 +330,8 @@ impl Gateway {
         Box::pin(self.ended(Ran { log, grant, limits, asked, asked_digest, keeps_media, overfull }, outcome)).await
     }
 
-    /// Reads the scripts with names again for a run that can be cancelled. Its servers' lists are
-    /// then known, also to a run that goes on.
+    /// Reads the named scripts again for a run that can be cancelled. After that, the lists of its
+    /// servers are known, even to a resumed run.
     async fn with_skills<'c>(&self, mut cancelled: BoxFuture<'c, ()>) -> BoxFuture<'c, ()> {
         if !self.toolbox.has_skills() {
             return cancelled;
@@ -343,14 +344,14 @@ impl Gateway {
         };
         tokio::select! {
             () = read => cancelled,
-            // The run is begun, and ends at once.
+            // The run begins, and ends at once.
             () = &mut cancelled => ready(()).boxed(),
         }
     }
 
-    /// The calls in a script, what they may change, and what the owner's rules say of them. The
-    /// script is not run, nothing is called, and no server is started: servers are known by the
-    /// lists of their tools that were kept.
+    /// The calls in a script, what they may change, and what the owner's rules say about them. The
+    /// script is not run, nothing is called, and no server is started: only cached tool lists are
+    /// used.
     pub async fn plan(&self, source: String) -> ScriptPlan {
         self.toolbox.refresh_skills().await;
         let planned = Planned::default();
@@ -400,8 +401,8 @@ impl Gateway {
         self.toolbox.told().ledger.as_ref()?.ledger.digest(&text)
     }
 
-    /// The waiting run of an earlier identical request. A caller who asks again, because the answer
-    /// came too late, does not want everything to happen twice.
+    /// The waiting run of an earlier identical request. A caller who asks again because the answer
+    /// came too late does not want everything to happen twice.
     async fn resting_of(&self, asked: Option<Digest>) -> Option<RunId> {
         let ledger = &self.toolbox.told().ledger.as_ref()?.ledger;
         match ledger.resting_of(asked?).await {
@@ -413,17 +414,18 @@ impl Gateway {
         }
     }
 
-    /// The artifacts of its runs, if they have any.
+    /// The artifacts of this gateway's runs, if they have any.
     fn artifacts(&self) -> Option<&ArtifactStore> {
         self.toolbox.artifacts().filter(|_| self.holder.is_some() && self.level != Some(LedgerLevel::Off))
     }
 
-    /// The same, if their large values are shown as previews.
+    /// The same, if large values are shown as previews.
     fn previews(&self) -> Option<&ArtifactStore> {
         self.artifacts().filter(|_| self.shows_previews)
     }
 
-    /// What a recording may ask for: it may be of a run whose value was put away.
+    /// The limits that a recording may ask for. It may be of a run whose value was stored as an
+    /// artifact.
     fn replay_ceiling(&self) -> Limits {
         match self.toolbox.artifacts() {
             Some(artifacts) => artifacts::roomier(self.limits.clone(), &LimitsPatch::default(), &artifacts.settings),
@@ -431,7 +433,7 @@ impl Gateway {
         }
     }
 
-    /// Whether a person at a command asks, as opposed to a model.
+    /// Whether a person at the command line asks, as opposed to a model.
     fn is_command(&self) -> bool {
         self.origin == "run"
     }
@@ -488,7 +490,7 @@ impl Gateway {
         let max_recording = self.max_recording_of(&log);
         log.judgements().note_in(&mut outcome);
         let put_away = self.previews().zip(grant.holder()).filter(|_| !keeps_media);
-        // A run that goes on has the limits that it began with.
+        // A resumed run has the limits that it began with.
         let shown = match put_away {
             Some(_) => Limits {
                 max_output: limits.max_output.min(self.limits.max_output),
@@ -509,7 +511,7 @@ impl Gateway {
             }
             media::take_out(&mut outcome, &shown);
         }
-        // What is left of the value may be too large: then a limit has ended the run.
+        // The rest of the value may be too large, and then a limit has ended the run.
         if has_ended_itself(&outcome) {
             grant.write_kept().await;
         }
@@ -549,8 +551,8 @@ impl Gateway {
         outcome
     }
 
-    /// A caller who asked for less than the maximum may ask for more. Nobody else is told to raise
-    /// a limit, since a client cannot.
+    /// Says which limit the caller set, if they asked for less than the maximum and may ask for
+    /// more. Nobody else is told to raise a limit, since a client cannot.
     fn show_what_was_asked(&self, error: &mut RunError, asked: &LimitsPatch) {
         let Some((name, (given, most))) =
             error.limit.as_ref().and_then(|limit| Some((limit.name, asked.asked_below(limit.name, &self.limits)?)))
@@ -575,8 +577,8 @@ impl Gateway {
         error.hint = lister.map(|lister| format!("{lister}({{}}) names the folders that are allowed"));
     }
 
-    /// A hint for a missing tool: that the owner's rules hide it, or the signature of the one that
-    /// was meant.
+    /// A hint for a missing tool: that the owner's rules hide it, or the signature of the tool that
+    /// was probably meant.
     fn show_what_was_meant(&self, error: &mut RunError) {
         let Some(missing) = error.missing.take() else { return };
         let MissingTool { server, tool, near } = *missing;
@@ -607,7 +609,7 @@ pub struct Execution<'a> {
     cancelled: BoxFuture<'a, ()>,
 }
 
-/// What there is to do.
+/// What an execution does.
 enum Work {
     Script(String),
     /// A run that was put aside.
@@ -669,7 +671,8 @@ struct Ran<'a> {
     asked_digest: Option<Digest>,
     /// Whether images and files stay in the value.
     keeps_media: bool,
-    /// The bytes of answers that it might leave untaken, if it was cancelled for leaving more.
+    /// The number of bytes of answers that it might leave untaken, if it was cancelled for leaving
+    /// more.
     overfull: Option<usize>,
 }
 
@@ -679,7 +682,7 @@ fn has_ended_itself(outcome: &Outcome) -> bool {
     outcome.result.as_ref().map_or_else(|error| matches!(error.kind, Exception | Tool | Denied), |_| true)
 }
 
-/// That the recording is of a script. A component is not in its recording.
+/// Checks that the recording is of a script. A recording does not contain a component.
 fn script_of(recording: &Recording) -> Result<(), ReplayError> {
     match recording.start().script() {
         Some(_) => Ok(()),
@@ -719,8 +722,8 @@ async fn first_of(one: impl Future<Output = ()>, other: impl Future<Output = ()>
     }
 }
 
-/// Releases what a run holds when it ends or is dropped, since parts of it may live a moment
-/// longer.
+/// Releases what a run holds when it ends or is dropped, since parts of it may live on for a
+/// moment.
 struct Ends(Arc<RunLocks>);
 
 impl Drop for Ends {

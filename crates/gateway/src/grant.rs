@@ -39,7 +39,7 @@ use crate::{
     unmarked,
 };
 
-/// The number of a call that has none.
+/// The number of a call that is not numbered.
 const UNNUMBERED: u64 = 0;
 
 /// All tools of the toolbox.
@@ -55,28 +55,28 @@ pub(crate) struct Grant {
     ceiling: Effect,
     /// Who calls, for the owner's rules.
     who: AsRules,
-    /// Whose the things are that live between its runs; without, it has none.
+    /// The owner of the things that live on between runs. Without one, the run has none.
     holder: Option<Holder>,
-    /// Whether it may ask for artifacts.
+    /// Whether the run may ask for artifacts.
     has_artifacts: bool,
-    /// Files of results that it has kept.
+    /// The files of results that the run has kept.
     files: Arc<RunFiles>,
     keeps: Option<RunKeeps>,
-    /// How often it has asked for either.
+    /// How often the run has asked about artifacts or kept values.
     questions: AtomicU64,
     /// Who can be asked about calls, if anybody.
     approvals: Option<Approvals>,
-    /// Who is told of questions.
+    /// Who is notified of questions.
     teller: Option<Teller>,
     announced: Arc<Announced>,
     /// The current servers of a run that was put aside.
     servers: Option<Vec<Option<usize>>>,
-    /// The scripts with names, as they were when the run began, or when it went on.
+    /// The named scripts, as they were when the run began or was resumed.
     skills: RunSkills,
     /// The only tools that it may call, if not all.
     only: Option<Granted>,
     /// Collects what is known of the script's calls, for callers that want only that. No server is
-    /// started for it.
+    /// started for this.
     planned: Option<Planned>,
 }
 
@@ -85,7 +85,7 @@ pub(crate) struct Grant {
 enum Granted {
     /// What it imports.
     These(BTreeSet<ToolPath>),
-    /// Any that a script may call, but scripts with names: the interpreter runs those.
+    /// Any tool that a script may call, except named scripts, since the interpreter runs those.
     Any,
 }
 
@@ -166,13 +166,13 @@ impl Grant {
         Self { planned: Some(planned), ..self }
     }
 
-    /// The same with these tools alone: what a component imports.
+    /// The same with only these tools: those that a component imports.
     #[cfg(unix)]
     pub(crate) fn granting(self, only: BTreeSet<ToolPath>) -> Self {
         Self { only: Some(Granted::These(only)), ..self }
     }
 
-    /// The same with all tools of servers: what a component that finds them may call.
+    /// The same with all tools of servers: those that a component that finds tools may call.
     #[cfg(unix)]
     pub(crate) fn granting_any(self) -> Self {
         Self { only: Some(Granted::Any), ..self }
@@ -202,13 +202,13 @@ impl Grant {
         Self { servers: Some(servers), ..self }
     }
 
-    /// The same for a run that goes on: it has the scripts with names that its recording has,
-    /// whatever became of their files.
+    /// The same for a resumed run. It has the named scripts of its recording, whatever became of
+    /// their files.
     pub(crate) fn going_on(self) -> Self {
         Self { skills: self.skills.going_on(), ..self }
     }
 
-    /// Adds what the interpreter runs to the description of a script with a name.
+    /// Adds what the interpreter runs to the description of a named script.
     pub(crate) fn with_script(&self, path: &ToolPath, described: Value) -> Value {
         self.skills.with_script(path, described)
     }
@@ -228,13 +228,13 @@ impl Grant {
         Self { has_artifacts, ..self }
     }
 
-    /// The same for this holder of what lives between runs.
+    /// The same for this holder of the things that live on between runs.
     pub(crate) fn with_holder(self, holder: Option<Holder>) -> Self {
         let keeps = holder.as_ref().and_then(|holder| RunKeeps::of(&self.toolbox, &self.log, holder));
         Self { holder, keeps, ..self }
     }
 
-    /// Whose the things are that live between its runs, if it has any.
+    /// The holder of the things that live on between runs, if there is one.
     pub(crate) fn holder(&self) -> Option<&Holder> {
         self.holder.as_ref()
     }
@@ -244,20 +244,20 @@ impl Grant {
         self.keeps.is_some()
     }
 
-    /// Writes the values that the script has changed, which has ended by itself.
+    /// Writes the values that the script has changed. The script must have ended by itself.
     pub(crate) async fn write_kept(&self) {
         if let Some(keeps) = &self.keeps {
             keeps.write(&self.who).await.into_iter().for_each(|text| self.remarks.add(text));
         }
     }
 
-    /// The same, with somebody who can be asked about calls and somebody who is told.
+    /// The same, with somebody who can be asked about calls and somebody who is notified.
     pub(crate) fn with_approvals(self, approvals: Option<Approvals>, teller: Option<Teller>) -> Self {
         Self { approvals, teller, ..self }
     }
 
-    /// Counts a question about what lives between runs. A sandbox does so itself; its process could
-    /// be in the hands of a script.
+    /// Counts a question about artifacts or kept values. A sandbox counts by itself too, but its
+    /// process could be controlled by a script.
     fn count_question(&self, what: &str) -> Result<(), NotAnswered> {
         let is_within = self.questions.fetch_add(1, Ordering::Relaxed) < MAX_QUESTIONS;
         if is_within { Ok(()) } else { Err(NotAnswered::too_often(what)) }
@@ -283,7 +283,7 @@ impl Grant {
         &self.remarks
     }
 
-    /// A call that the script begins now takes its place here, before anything else is done.
+    /// Gives a call that the script begins now its place, before anything else is done.
     fn begun(&self, path: &ToolPath) -> Begun {
         let who = self.who.begun();
         let judge = self.toolbox.judge_of(path).filter(|(judge, _)| judge.counts() && !path.is_lock());
@@ -525,7 +525,7 @@ impl Tools for Grant {
     }
 
     fn handing_over(&self, number: u64, tool: &ToolPath, answer: Result<&JsonText, &CallError>) {
-        // The child may have written part of a fault too. It knows nothing of a call that was never
+        // The child may have written part of a fault too. It has no part in a call that was never
         // sent.
         let was_sent = answer.err().is_none_or(|fault| !fault.is_refusal && fault.denial.is_none());
         if was_sent && !tool.is_lock() {
@@ -574,12 +574,13 @@ impl Tools for Grant {
             let Some(namespace) = known else {
                 return Err(Unavailable { reason: "the server is not configured any more".to_owned() });
             };
-            // Before anything is started: whoever asks may not be the component that was read.
+            // Checked before anything is started: whoever asks may not be the component that was
+            // read.
             if !self.has_granted(namespace) {
                 return Err(Unavailable { reason: "the run has no tool of this server".to_owned() });
             }
-            // A component finds tools by names of its input, and is not told of a tool that a list
-            // on disk lacks. If the server cannot be started, that list says what there is.
+            // A component finds tools by names from its input, and is not told of a tool that a
+            // list on disk lacks. If the server cannot be started, that list is used.
             if let Some(Granted::Any) = &self.only {
                 self.toolbox.look_again(self.toolbox.name_of(namespace)).await;
             }
@@ -597,20 +598,22 @@ impl Tools for Grant {
             })?;
             let is_granted = |path: &ToolPath| match &self.only {
                 Some(Granted::These(only)) => only.contains(path),
-                // Whether the server is granted was asked above.
+                // Whether the server is granted was checked above.
                 None | Some(Granted::Any) => true,
             };
             let tools = server.tools().iter().filter(|tool| !tool.path().is_lock() && is_granted(tool.path()));
             let properties = tools.flat_map(|tool| {
                 let granted = GrantedTool { path: tool.path().clone(), effect: tool.effect() };
-                // A component finds tools by their own names: an alias may be another's some day.
+                // A component finds tools by their exact names: an alias may belong to another tool
+                // some day.
                 let names: Vec<&str> = match &self.only {
                     Some(_) => vec![tool.path().tool()],
                     None => tool.names().bound().collect(),
                 };
                 names.into_iter().map(|name| (name.to_owned(), granted.clone())).collect::<Vec<_>>()
             });
-            // A run with tools of its own names no locks: it gets them from the text of its order.
+            // A run with its own set of tools has no lock functions. Its locks come from the text
+            // that stands in for its source.
             let has_none = self.only.is_some() || self.toolbox.sharing(namespace) == Sharing::Free;
             let locks = if has_none { &[][..] } else { &[ACQUIRE, RELEASE] };
             let locks = locks.iter().map(|name| {
@@ -674,7 +677,7 @@ impl Tools for Grant {
     fn artifacts(&self, question: String) -> BoxFuture<'_, Result<JsonText, NotAnswered>> {
         async move {
             let of_run = self.toolbox.artifacts().zip(self.holder.as_ref());
-            // A guest, or its process, may ask whatever its program has.
+            // A guest, or its process, may ask whatever its program contains.
             let Some((artifacts, holder)) = of_run.filter(|_| self.has_artifacts) else {
                 let hint = "return the value instead; belljar's owner can turn them on with [artifacts]";
                 return Err(NotAnswered::new("there are no artifacts in this run", hint));

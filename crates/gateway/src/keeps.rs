@@ -1,11 +1,11 @@
-//! Values that live on between runs, as one run asks for them and changes them.
+//! Values that live on between runs, as one run reads and changes them.
 //!
-//! What a script assigns is noted while it runs, and written when it has ended by itself. Whatever
-//! comes from the guest is checked here: names, JSON, versions, and how much is noted. The bounds
-//! of a holder are the store's.
+//! What a script assigns is noted while it runs, and written once it has ended by itself. Whatever
+//! comes from the guest is checked here: names, JSON, versions, and how much is noted. The limits
+//! of a holder are enforced by the store.
 //!
-//! A value has the labels of the run that wrote it. A run that reads it gets them, before the
-//! script has the value, as if a call had brought them.
+//! A value has the labels of the run that wrote it. A run that reads the value gets these labels
+//! before the script has the value, as if a call had brought them.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -26,11 +26,11 @@ use tokio::task::spawn_blocking;
 
 use crate::{Toolbox, labels::Carrier, rules::AsRules, run_log::RunLog};
 
-/// Longer questions and values are read on a thread of their own.
+/// Longer questions and values are read on their own thread.
 const AT_ONCE_BYTES: usize = 256 * 1024;
-/// Bytes of a question around its value.
+/// The most bytes of a question besides its value.
 const AROUND_BYTES: usize = 64 * 1024;
-/// Names that one warning has.
+/// The most names in one warning.
 const NAMED: usize = 5;
 
 /// The kept values of one run.
@@ -47,11 +47,11 @@ pub(crate) struct RunKeeps {
 struct Noted {
     changes: BTreeMap<String, (Option<String>, Replaces)>,
     bytes: u64,
-    /// Names for which there is no room among them.
+    /// Names for which there was no room among the changes.
     left_out: BTreeSet<String>,
 }
 
-/// A question of the guest, as it is written.
+/// A question of the guest in its JSON form.
 #[derive(Deserialize)]
 #[serde(rename_all = "lowercase", deny_unknown_fields)]
 enum Question<'a> {
@@ -77,7 +77,7 @@ enum Question<'a> {
     },
 }
 
-/// A question whose names and values are checked.
+/// A question whose names and values have been checked.
 enum Asked {
     Get(String),
     Keys,
@@ -87,7 +87,7 @@ enum Asked {
 }
 
 impl Asked {
-    /// Reads a question, in which a value is within these bounds.
+    /// Reads a question whose value is within these bounds.
     async fn read(question: String, bounds: JsonBounds) -> Result<Self, NotAnswered> {
         let most = bounds.bytes.saturating_add(AROUND_BYTES);
         if question.len() > most {
@@ -119,12 +119,12 @@ impl Asked {
     }
 }
 
-/// A version that is named, if only to say that there is none.
+/// A version that is given, even if it is `null` to say that there is none.
 fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<i64>>, D::Error> {
     Option::deserialize(deserializer).map(Some)
 }
 
-/// The members in the order that the contract has.
+/// The members, in the order of the contract.
 #[derive(Serialize)]
 struct Found<'a> {
     version: i64,
@@ -179,7 +179,7 @@ impl RunKeeps {
             Asked::Get(name) => {
                 let ledger = match self.ledger() {
                     Ok(ledger) => ledger,
-                    // Nothing was kept, as its owner wants, and so there is nothing.
+                    // The owner lets nothing be kept, so there is nothing.
                     Err(NoStore::Off) => return Ok(nothing()),
                     Err(fault) => return Err(unusable(&fault)),
                 };
@@ -192,7 +192,7 @@ impl RunKeeps {
                     Err(NoStore::Off) => return Ok(JsonText::from_serializable(&[(); 0])),
                     Err(fault) => return Err(unusable(&fault)),
                 };
-                // A name may say as much as a value.
+                // A name may reveal as much as a value.
                 let entries = self.entries(ledger, who).await?;
                 let names: Vec<String> = entries.into_iter().map(|entry| entry.name).collect();
                 Ok(JsonText::from_serializable(&names))
@@ -205,7 +205,7 @@ impl RunKeeps {
                     Swapped::Made(version) => Ok(JsonText::from_serializable(&Done { done: version })),
                     Swapped::Other(found) => self.found(&name, found, who).await,
                     Swapped::NoRoom(no_room) => {
-                        // It says how much there is under all other names.
+                        // The message reveals how much there is under all other names.
                         self.entries(ledger, who).await?;
                         Err(NotAnswered::new(no_room.to_string(), "`belljar keep list` shows its owner what there is"))
                     }
@@ -222,7 +222,7 @@ impl RunKeeps {
         }
     }
 
-    /// What the holder has, with what it brings.
+    /// What the holder has. The run gets the labels of all of it.
     async fn entries(&self, ledger: &Arc<dyn Ledger>, who: &AsRules) -> Result<Vec<KeptEntry>, NotAnswered> {
         let entries = ledger.keeps().kept_entries(self.holder.clone(), self.bounds).await;
         let entries = entries.map_err(|fault| failed(&fault))?;
@@ -230,7 +230,7 @@ impl RunKeeps {
         Ok(entries)
     }
 
-    /// A value as the guest gets it, with what it brings.
+    /// A value as the guest gets it. The run gets its labels.
     async fn found(&self, name: &str, found: Option<KeptValue>, who: &AsRules) -> Result<JsonText, NotAnswered> {
         let Some(KeptValue { text, version, labels }) = found else { return Ok(nothing()) };
         self.bring(labels.into_iter(), who).await?;
@@ -251,7 +251,7 @@ impl RunKeeps {
         })
     }
 
-    /// Gives the run the labels of what it reads. Must be done before it has it.
+    /// Gives the run the labels of what it reads. This must be done before the run has the value.
     async fn bring(&self, names: impl Iterator<Item = String>, who: &AsRules) -> Result<(), NotAnswered> {
         let names: BTreeSet<String> = names.collect();
         let names: Vec<String> = names.into_iter().collect();
@@ -268,20 +268,20 @@ impl RunKeeps {
         version.map_or_else(|| Replaces::AsOf(self.log.began()), Replaces::Version)
     }
 
-    /// A value is handed out inside of an object.
+    /// A value is returned inside an object, so it may nest one level less.
     fn json_bounds(&self) -> JsonBounds {
         let bytes = usize::try_from(self.bounds.max_bytes.as_u64()).unwrap_or(usize::MAX);
         JsonBounds { depth: JsonBounds::DEPTH - 1, ..JsonBounds::with_bytes(bytes) }
     }
 
-    /// Notes a change in the place of an earlier one of this name.
+    /// Notes a change, which replaces an earlier one of this name.
     fn note(&self, name: String, text: Option<String>, replaces: Replaces) {
         let mut noted = self.noted.lock();
         let size = |text: &Option<String>| text.as_ref().map_or(0, String::len) as u64;
         let before = noted.changes.remove(&name).map_or(0, |(before, _)| size(&before));
         noted.bytes = noted.bytes.saturating_sub(before);
         let bytes = noted.bytes.saturating_add(size(&text));
-        // As many more as there can be, since each of those may be deleted.
+        // Twice as many as there can be, since each existing value may be deleted too.
         let is_one_too_many = noted.changes.len() as u64 >= u64::from(self.bounds.max_keys).saturating_mul(2);
         if bytes > self.bounds.max_bytes.as_u64() || is_one_too_many {
             if noted.left_out.len() < NAMED {
@@ -293,7 +293,7 @@ impl RunKeeps {
         noted.changes.insert(name, (text, replaces));
     }
 
-    /// Writes what the script has changed, which has ended by itself, and returns what its author
+    /// Writes what the script has changed, once it has ended by itself, and returns what its author
     /// must know.
     pub(crate) async fn write(&self, who: &AsRules) -> Vec<String> {
         let Noted { changes, left_out, .. } = std::mem::take(&mut *self.noted.lock());
@@ -329,7 +329,7 @@ impl RunKeeps {
     }
 }
 
-/// What is to be said of a change.
+/// The message about a change, if it needs one.
 fn said(name: &str, done: Changed) -> Option<String> {
     let name = shown(name);
     match done {
@@ -361,7 +361,7 @@ fn shown(name: &str) -> String {
     if is_identifier { format!("keep.{name}") } else { format!("keep[{name:?}]") }
 }
 
-/// A name that a value can have.
+/// Checks that a value can have this name.
 fn checked(name: String) -> Result<String, NotAnswered> {
     let fault = if name.is_empty() {
         "is empty".to_owned()

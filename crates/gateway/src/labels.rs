@@ -17,8 +17,8 @@ use crate::{Toolbox, rules::AsRules};
 #[derive(Debug, Default)]
 pub(crate) struct RunLabels {
     carried: Mutex<Labels>,
-    /// Labels of what lives between runs that these rules do not define. Nothing asks for them
-    /// here, and they are stored again with what the run leaves.
+    /// Labels of things that live on between runs, if these rules do not define them. No rule asks
+    /// for them here, but they are stored again with what the run leaves.
     foreign: Mutex<BTreeSet<String>>,
 }
 
@@ -50,7 +50,7 @@ pub(crate) enum Withheld {
 }
 
 impl Withheld {
-    /// What is said of a call.
+    /// The message about a call.
     pub(crate) fn of_call(&self) -> String {
         format!("the call was made, and its answer is withheld: {self}")
     }
@@ -68,28 +68,28 @@ impl Toolbox {
         self.policy().into_iter().flat_map(move |policy| policy.label_names(labels))
     }
 
-    /// Notes that the run has an answer of this tool.
+    /// The labels that a run gets with an answer of this tool.
     pub(crate) fn labels_of(&self, path: &ToolPath) -> Labels {
         self.policy().map(|policy| policy.labels_of(path)).unwrap_or_default()
     }
 
-    /// Keeps in the ledger that a run of this principal has an answer of this tool, if the rules
-    /// require it. Must be called before anybody gets the answer.
+    /// Notes in the ledger that a run of this principal has an answer of this tool, if the rules
+    /// require that. Must be called before anybody gets the answer.
     pub(crate) async fn remember(&self, path: &ToolPath, principal: &str, run: RunId) -> Result<(), Withheld> {
         self.remember_labels(self.labels_of(path), principal, run).await
     }
 
-    /// The same of something else that has these labels.
+    /// The same for something else that has these labels.
     pub(crate) async fn remember_labels(&self, labels: Labels, principal: &str, run: RunId) -> Result<(), Withheld> {
         let Some(policy) = self.policy().filter(|policy| policy.memory().is_some()) else { return Ok(()) };
         let labels: Vec<String> = policy.label_names(labels).map(str::to_owned).collect();
         self.mark(labels, principal, run).await
     }
 
-    /// Lets a run carry the labels of something that lives between runs, from before it gets it.
+    /// Lets a run carry the labels of something that lives on between runs, before the run gets it.
     ///
     /// # Errors
-    /// The rules remember who has such things, and that cannot be kept.
+    /// The rules require a record of who has such things, and it cannot be written.
     pub(crate) async fn receive(&self, carrier: Carrier<'_>, names: &[String]) -> Result<(), Withheld> {
         let Carrier { who, run } = carrier;
         let policy = self.policy();
@@ -101,21 +101,21 @@ impl Toolbox {
         self.remember_labels(labels, who.principal(), run).await
     }
 
-    /// The names of all labels that a run carries, for what it leaves.
+    /// The names of all labels that a run carries, for the things that it leaves.
     pub(crate) fn carried(&self, who: &AsRules) -> Vec<String> {
         let mut names: BTreeSet<String> = self.label_names(who.labels().now()).map(str::to_owned).collect();
         names.extend(who.labels().foreign.lock().iter().cloned());
         names.into_iter().collect()
     }
 
-    /// The names of all that it carries once it has an answer of this tool.
+    /// The names of all labels that it carries once it has an answer of this tool.
     pub(crate) fn carried_with(&self, who: &AsRules, path: &ToolPath) -> Vec<String> {
         let mut names: BTreeSet<String> = self.carried(who).into_iter().collect();
         names.extend(self.label_names(self.labels_of(path)).map(str::to_owned));
         names.into_iter().collect()
     }
 
-    /// Lets a run that goes on carry what it carried before.
+    /// Lets a resumed run carry what it carried before.
     pub(crate) fn carry_on(&self, who: &AsRules, names: &[String]) {
         who.labels().add(self.labels_named(names.iter().map(String::as_str)));
         let is_foreign = |name: &&String| self.policy().is_none_or(|policy| policy.label(name).is_none());

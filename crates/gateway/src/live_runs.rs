@@ -1,5 +1,5 @@
-//! The runs that have begun and not ended: known for certain, whatever a listener has lost. Their
-//! owner can cancel each of them.
+//! The runs that have begun and not ended. The list is complete even if a listener has missed
+//! events. The owner can cancel each of them.
 
 use std::{
     collections::{BTreeMap, btree_map::Entry},
@@ -10,7 +10,7 @@ use belljar_model::{ErrorKind, RunError, RunId};
 use parking_lot::Mutex;
 use tokio::sync::watch;
 
-/// The live runs of a toolbox, each with what tells it that it is cancelled.
+/// The live runs of a toolbox, each with the channel that cancels it.
 #[derive(Debug, Default)]
 pub(crate) struct LiveRuns(Mutex<BTreeMap<RunId, watch::Sender<bool>>>);
 
@@ -21,8 +21,8 @@ impl LiveRuns {
         OwnersWord(cancelled)
     }
 
-    /// Takes a run out that [`enter`](Self::enter) gave this for. A run that was put aside may have
-    /// entered again before what it was until then is dropped, and stays.
+    /// Removes a run for which [`enter`](Self::enter) returned `entered`. A run that was put aside
+    /// may have entered again before the earlier instance is dropped, and then it stays.
     pub(crate) fn leave(&self, run: RunId, entered: &OwnersWord) {
         if let Entry::Occupied(entry) = self.0.lock().entry(run)
             && entry.get().subscribe().same_channel(&entered.0)
@@ -35,7 +35,7 @@ impl LiveRuns {
         self.0.lock().keys().copied().collect()
     }
 
-    /// Tells a run that it is cancelled, and returns whether there is such a run.
+    /// Cancels a run, and returns whether there is such a run.
     pub(crate) fn cancel(&self, run: RunId) -> bool {
         self.0.lock().get(&run).map(|cancel| cancel.send_replace(true)).is_some()
     }
@@ -63,7 +63,7 @@ impl OwnersWord {
     }
 }
 
-/// What a model reads of a run that its owner cancelled.
+/// What a model reads about a run that its owner cancelled.
 pub(crate) const CANCELLED_BY_OWNER: &str = "belljar's owner cancelled it: ask them before you run it again";
 
 /// The error of a call that its owner cancelled.

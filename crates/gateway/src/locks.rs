@@ -18,7 +18,7 @@ use tokio::{
 
 use crate::Toolbox;
 
-/// The name under which a namespace has its lock, and the one under which it is given back.
+/// The function under which a namespace has its lock, and the one that releases it.
 pub(crate) const ACQUIRE: &str = ToolPath::ACQUIRE;
 pub(crate) const RELEASE: &str = ToolPath::RELEASE;
 
@@ -92,7 +92,7 @@ impl RunLocks {
         }
     }
 
-    /// Waits until a tool of this server may be called. `waits` is called if that is not at once.
+    /// Waits until a tool of this server may be called. `waits` is called if it has to wait.
     ///
     /// # Cancellation
     /// The lock is not taken.
@@ -113,8 +113,8 @@ impl RunLocks {
                 }
                 self.may_wait(server)?;
                 waits(self.toolbox.name_of(server));
-                // It may be behind a section of its own run, which waits in front of it and then
-                // holds the server for both.
+                // It may be behind an exclusive section of its own run, which waits in front of it
+                // and then holds the server for both.
                 let entered = async {
                     tokio::select! {
                         permit = lock.read_owned() => Permit(Some(permit)),

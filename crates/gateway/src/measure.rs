@@ -108,7 +108,7 @@ impl CountingCalls {
         let sent = match log {
             Some(log) => {
                 let (effects, decision) = ((Effect::ReadOnly, trusted, true), checked.decision.as_ref());
-                // It may carry what is hidden in the call that it measures.
+                // It may contain what is hidden in the call for which it measures.
                 let carried = (&checked.arguments, Content::Hidden);
                 let sent = log.sending(number, path, effects, carried, decision).await;
                 Some(sent.map_err(|fault| NoCount::Failed(fault.to_string()))?)

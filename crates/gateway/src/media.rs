@@ -3,7 +3,7 @@
 use belljar_model::{JsonText, Limits, Outcome, may_hold_media, take_media};
 use belljar_sandbox::value_too_large;
 
-/// Takes them out of the value. The rest is text for a model, within its limit.
+/// Takes the media out of the value. The rest is text for a model, within its limit.
 pub(crate) fn take_out(outcome: &mut Outcome, limits: &Limits) {
     let Ok(text) = &outcome.result else { return };
     let (text, max) = (text.as_str(), limits.max_output.as_u64());

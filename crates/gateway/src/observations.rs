@@ -31,8 +31,8 @@ const TOOLS: usize = 500;
 pub(crate) struct Observations {
     folder: Option<Dir>,
     known: Mutex<Known>,
-    /// Under what the shapes of tools are kept whose results are filtered: another filter gives
-    /// other shapes.
+    /// The key under which the shapes of filtered tools are kept. A different filter gives
+    /// different shapes.
     filtered: HashMap<ToolPath, ToolPath>,
 }
 
@@ -93,7 +93,7 @@ impl Observations {
         Self { folder: Some(folder), known: Mutex::new(Known { shapes, ..Known::default() }), ..Self::default() }
     }
 
-    /// The same where the shapes of some tools are kept under another name.
+    /// The same, with the shapes of some tools kept under other names.
     pub(crate) fn with_filtered(mut self, filtered: HashMap<ToolPath, ToolPath>) -> Self {
         self.filtered = filtered;
         self

@@ -1,4 +1,4 @@
-//! Looks at the result of one call on its way to the caller.
+//! Examines the result of one call on its way to the caller.
 
 use std::sync::Arc;
 
@@ -12,7 +12,8 @@ use crate::{
     tool_result::{Written, may_be_written_so, value, written},
 };
 
-/// Bytes of a result whose shape is looked at. A larger one would not teach anything more.
+/// The largest result whose shape is recorded, in bytes. A larger one would not teach anything
+/// more.
 const OBSERVED_BYTES: usize = 256 * 1024;
 /// The longest result that is examined on a runtime thread, which takes some hundred microseconds.
 const IN_PLACE_BYTES: usize = 64 * 1024;
@@ -25,11 +26,11 @@ pub(crate) struct Observer {
 }
 
 impl Observer {
-    /// The result as it goes on to whoever called: a text in Python's notation becomes JSON, as
-    /// long as all data that the tool has written as text was so.
+    /// The result as the caller gets it. A text in Python's notation becomes JSON, as long as all
+    /// data that the tool has written as text was in that notation.
     ///
     /// # Cancellation
-    /// Dropping the future leaves a look at a large result to its thread.
+    /// If the future is dropped, the thread that examines a large result finishes.
     pub(crate) async fn converted(&self, raw: JsonText) -> JsonText {
         let taken = if !may_be_written_so(&raw) || self.observations.writes_other(&self.path) {
             None

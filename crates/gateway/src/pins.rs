@@ -1,5 +1,5 @@
-//! `pin` of the owner's rules: whether a server still describes its tools as when that was recorded
-//! or accepted.
+//! `pin` of the owner's rules: whether a server still describes its tools as it did when they were
+//! pinned or accepted.
 //!
 //! A new list is compared once. A tool that differs is looked up again at each call, since the
 //! owner may have accepted it meanwhile in another process. If the pins cannot be read, each pinned

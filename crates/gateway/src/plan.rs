@@ -1,5 +1,5 @@
 //! What is known of a script's calls before it runs: whether the tools exist, and whether the
-//! arguments and the owner's rules allow the calls.
+//! schemas and the owner's rules allow the calls.
 //!
 //! A call is judged by the same code as when it is made, with the list of tools that the run has.
 //! Rules that depend on the moment, such as counts, are left to the actual call.

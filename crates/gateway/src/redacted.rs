@@ -1,5 +1,5 @@
-//! A recording without secrets: without what the owner's rules name, and what a tool's own schemas
-//! call secret.
+//! A recording without secrets: without the places that the owner's rules name, and those that a
+//! tool's own schemas call secret.
 //!
 //! Each removed value is replaced by its keyed digest, so that two recordings can still be
 //! compared. Such a recording cannot be replayed: a script would get other answers.
@@ -13,7 +13,8 @@ use serde_json::Value;
 
 use crate::Toolbox;
 
-/// Places of a schema that are looked at. A larger schema could only serve to keep a host busy.
+/// The most places of a schema that are examined. A larger schema could only serve to keep a host
+/// busy.
 const MAX_PLACES: usize = 10_000;
 /// Members of a path in a schema. Values may nest deeper, and are removed with their container.
 const MAX_DEPTH: usize = 32;
@@ -41,7 +42,7 @@ pub(crate) fn kept(
         Recorded::Whole(bytes) => bytes,
         Recorded::NotReplayable { reason } => return KeptRecording::NotReplayable { reason },
     };
-    // What lives between runs may come from calls of an earlier one.
+    // Things that live on between runs may come from calls of an earlier run.
     let hides = || !rules.is_empty() || toolbox.any_schema(&names_a_secret);
     match without(&bytes, max, ledger, &hides, &|path| places(rules, toolbox, path)) {
         Ok(None) => KeptRecording::Whole(bytes),
@@ -158,7 +159,7 @@ fn is_secret(schema: &Value) -> bool {
         || schema.get("format").and_then(Value::as_str) == Some("password")
 }
 
-/// Whether a schema calls anything secret. Most do not, and are not looked at further.
+/// Whether a schema calls anything secret. Most do not, and are not examined further.
 fn names_a_secret(schema: &Value) -> bool {
     let mut open = vec![schema];
     while let Some(value) = open.pop() {
@@ -172,9 +173,10 @@ fn names_a_secret(schema: &Value) -> bool {
     false
 }
 
-/// The recording without these places, or `None` if it has none of them. Nobody knows what of an
-/// artifact or of a kept value came from such a place: `hides` says whether to leave out all that
-/// was asked of them, and is asked only if there is any.
+/// The recording without these places, or `None` if it has none of them. It cannot be known which
+/// part of an artifact or of a kept value came from such a place, so `hides` decides whether to
+/// leave out everything that was asked of them. It is called only if the recording has such
+/// questions.
 fn without(
     bytes: &[u8],
     max: ByteSize,
@@ -186,7 +188,7 @@ fn without(
     let left_out = LeftOut { hides: &|| *hides, places };
     let redacted = written(bytes, max, ledger, left_out, WhatIsKept::AsItIs)?;
     match redacted {
-        // What a script keeps may be made of what is left out.
+        // What a script keeps may be derived from what is left out.
         Some((_, HasKept(true))) => {
             Ok(written(bytes, max, ledger, left_out, WhatIsKept::LeftOut)?.map(|(redacted, _)| redacted))
         }
@@ -194,7 +196,8 @@ fn without(
     }
 }
 
-/// What is left out: all that lives between runs, if `hides` says so, and these places of calls.
+/// What is left out: the values of these places in calls, and all that lives on between runs if
+/// `hides` says so.
 #[derive(Clone, Copy)]
 struct LeftOut<'a> {
     hides: &'a dyn Fn() -> bool,
@@ -204,7 +207,7 @@ struct LeftOut<'a> {
 /// Whether a script kept something, or read what was kept.
 struct HasKept(bool);
 
-/// What becomes of what scripts keep.
+/// How to treat what scripts keep.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum WhatIsKept {
     AsItIs,
@@ -297,7 +300,7 @@ fn written(
     let [result, logs, calls] = [result, logs, calls].map(|digest| keyed(&digest, ledger));
     let bytes = writer.end(End { digests: Digests { result, logs, calls }, ..end }).map_err(|full| full.to_string())?;
     match recording.remarks() {
-        // They name tools and arguments, and contain no values of them.
+        // They name tools and arguments, and contain no values.
         Some(remarks) => {
             let behind = remarks.behind(bytes, max).map_err(|error| error.to_string())?;
             Ok(Some((behind, HasKept(has_kept))))
@@ -306,7 +309,7 @@ fn written(
     }
 }
 
-/// The text of a question about what lives between runs.
+/// The text of a question about things that live on between runs.
 fn text_of(question: Question<'_>) -> &str {
     match question {
         Question::Keep(text) | Question::Artifacts(text) => text,

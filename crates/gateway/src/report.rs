@@ -1,10 +1,10 @@
 //! An outcome as the text that a model reads: the value, the logs and the error, and nothing that
 //! it does not need.
 //!
-//! No line begins with text of a script or a child, so that it cannot pass for belljar's own words.
-//! A text value follows `text:`, with its lines indented. Any other value is on one line as compact
-//! JSON; its strings keep their characters, except that those that could act on a terminal are
-//! escaped.
+//! No line begins with text of a script or a child, so such text cannot pass for belljar's own
+//! words. A text value follows `text:`, with its lines indented. Any other value is on one line as
+//! compact JSON; its strings keep their characters, except that those that could affect a terminal
+//! are escaped.
 
 use std::fmt::Write as _;
 
@@ -13,7 +13,7 @@ use belljar_model::{
     display::{block, json, line},
 };
 
-/// What may follow an error within the text of another error that it caused.
+/// What may follow an error inside the text of another error that it caused.
 const AFTER_AN_ERROR: [&str; 3] = ["\n", " (line ", "; caused by: "];
 /// The prefix of a foreign line.
 const INDENT: &str = "  ";
@@ -48,13 +48,13 @@ pub fn report(outcome: &Outcome) -> String {
         for call in &outcome.calls {
             let verdict = match &call.error {
                 None => "ok".to_owned(),
-                // A server's text may be long, and the error has it already.
+                // A server's text may be long, and the error already contains it.
                 Some(error) if is_said(error, &outcome.result) => "failed: the error above".to_owned(),
                 Some(error) => format!("failed: {}", line(error)),
             };
             let path = format!("{}.{}", call.server, call.tool);
             let line = format!("{} ({}): {verdict}", line(&path), call.effect);
-            // Equal failures are told once, whatever came in between.
+            // Equal failures are reported once, whatever came in between.
             let same = lines.iter_mut().rev().take(if call.error.is_some() { usize::MAX } else { 1 });
             match same.into_iter().find(|(other, _)| *other == line) {
                 Some((_, count)) => *count += 1,
@@ -98,7 +98,7 @@ fn kept(part: &KeptPart) -> String {
 }
 
 /// Whether the run's failure contains this error of a call as a whole: after the name of its class,
-/// as itself or as a cause.
+/// on its own or as a cause.
 fn is_said<T>(error: &str, result: &Result<T, RunError>) -> bool {
     let Err(failure) = result else { return false };
     failure.message.match_indices(error).any(|(at, _)| {

@@ -1,5 +1,5 @@
-//! Suspended runs: the state that they are resumed from, and the gate at which their calls wait for
-//! people.
+//! Suspended runs: the state from which they are resumed, and the gate at which their calls wait
+//! for people.
 
 use std::{
     collections::BTreeMap,
@@ -17,11 +17,12 @@ use tokio::sync::watch;
 /// How many tools the message of a waiting run names.
 const NAMED: usize = 5;
 
-/// Where the calls of a run wait for people. When the run is put aside the gate is closed: no call
-/// passes it any more, so none is sent whose answer nobody would take.
+/// Where the calls of a run wait for people. When the run is put aside the gate is closed. No call
+/// passes it any more, so no call is sent whose answer nobody would take.
 pub(crate) struct Gate {
     state: Mutex<GateState>,
-    /// Why the run cannot be put aside, once that is known. Current and later waiters are told.
+    /// Why the run cannot be put aside, once that is known. All waiters, current and later, are
+    /// told.
     refused: watch::Sender<Option<Arc<str>>>,
     /// The questions that were asked before the run was put aside, by call number.
     before: BTreeMap<u64, QuestionId>,
@@ -65,7 +66,7 @@ impl Gate {
         Waiting { gate: self, number }
     }
 
-    /// Closes the gate, if exactly so many calls wait at it.
+    /// Closes the gate, if exactly this many calls wait at it.
     pub(crate) fn close(&self, waiting: u64) -> bool {
         let mut state = self.state.lock();
         state.is_closed |= waiting > 0 && state.waiting.len() as u64 == waiting;
@@ -102,8 +103,8 @@ impl Gate {
 }
 
 impl Waiting<'_> {
-    /// Notes that the call stops waiting, and goes on. If the gate is closed it does not: then this
-    /// never completes, and the code that suspended the run drops it.
+    /// Notes that the call stops waiting, and continues. If the gate is closed the call does not
+    /// continue: this never completes, and the code that suspended the run drops it.
     pub(crate) async fn leave(self) {
         let is_closed = {
             let mut state = self.gate.state.lock();
@@ -132,13 +133,14 @@ impl Drop for Waiting<'_> {
 pub(crate) struct Terms {
     pub(crate) profile: Option<String>,
     pub(crate) ceiling: Option<Effect>,
-    /// The labels that it carries. Those of what it read between runs are not in its recording.
+    /// The labels that the run carries. Those of what it read between runs are not in its
+    /// recording.
     #[serde(default)]
     pub(crate) labels: Vec<String>,
-    /// The workspace whose things it has, if it has any.
+    /// The workspace whose things the run has, if it has any.
     #[serde(default)]
     pub(crate) workspace: Option<String>,
-    /// How much the ledger keeps of it, by its name.
+    /// The name of the level at which the ledger keeps the run.
     pub(crate) level: Option<String>,
     /// The rules' verdicts on its calls.
     pub(crate) judged: Vec<Judged>,
@@ -199,7 +201,7 @@ impl Terms {
         self.level.as_deref()?.parse().ok()
     }
 
-    /// The same, for a run whose first span is this.
+    /// The same for a run with this first span.
     pub(crate) fn with_trace(self, trace: Option<TraceContext>) -> Self {
         Self { trace: trace.map(|trace| trace.to_string()), ..self }
     }
@@ -249,7 +251,7 @@ impl Terms {
     }
 }
 
-/// What the caller is told of a run that waits. It names neither a question nor the command that
+/// The message for the caller of a run that waits. It names neither a question nor the command that
 /// decides it.
 pub(crate) fn waiting_error(run: RunId, waits: &[KeptWait], is_command: bool) -> RunError {
     let mut tools: BTreeMap<String, usize> = BTreeMap::new();

@@ -1,14 +1,14 @@
-//! Results that the owner's configuration filters, in jq's language, before a script sees them.
+//! Filters results as the owner's configuration says, in jq's language, before a script sees them.
 //!
-//! The filter is the owner's and well meant; the data is a child's, and hostile: it can make a
-//! filter run for ever, recurse without an end, or fill the memory. So filters run in a worker
-//! process, which can be killed: this module asks it, and bounds its time and what it answers. What
-//! goes wrong costs the filter and not the call, which may have had its effect: the script gets the
-//! whole result, and a remark in its log says so.
+//! The filter is the owner's and well meant, but the data is a child's, and hostile: it can make a
+//! filter run forever, recurse without end, or fill the memory. So filters run in a worker process,
+//! which can be killed. This module asks the worker, and limits its time and its answer. If
+//! something goes wrong, only the filter is lost and not the call, which may have had its effect:
+//! the script gets the whole result, and a remark in its log says so.
 //!
-//! What a filter gives becomes the `structuredContent` of the result, which is what a script gets
-//! of it. All else stays as it was, for `tools.raw`; a `structuredContent` of the server's own is
-//! in `_meta` then.
+//! The output of a filter becomes the `structuredContent` of the result, which is what a script
+//! gets. Everything else stays as it was, for `tools.raw`. If the server sent a `structuredContent`
+//! itself, it is moved to `_meta`.
 
 use std::{
     borrow::Cow,
@@ -27,29 +27,32 @@ use tokio::{sync::Semaphore, time::timeout};
 
 use crate::tool_result::{scripts_value, with_filtered};
 
-/// Workers at once. Two runs do not wait for each other, and keep the other cores.
+/// How many workers run at once. Two runs do not wait for each other, and the other cores stay
+/// free.
 const MAX_WORKERS: usize = 2;
-/// Filters that have a worker or wait for one. More are left out: each holds its value.
+/// Filters that have a worker or wait for one. Further ones are skipped, since each holds its
+/// value.
 const MAX_FILTERED: usize = 64;
 /// How long a filter may wait for a worker, and how long it may then take.
 pub const FILTER_TIME: Duration = Duration::from_secs(2);
-/// What a filter gives of a small value may have so many bytes; of a larger one, as many as the
-/// value: it is there to leave something out.
+/// The most bytes of the output for a small value. For a larger value, the output may have as many
+/// bytes as the value, since a filter is there to leave something out.
 const SMALL_BYTES: usize = 64 * 1024;
-/// The longest answer of a worker beyond what the filter gives.
+/// The most bytes of a worker's answer besides the filter's output.
 const OVERHEAD_BYTES: usize = 64 * 1024;
-/// The largest answer of a worker: the largest result, and more than one that is escaped.
+/// The largest answer of a worker: enough for the largest result, even if escaping makes it longer.
 const MAX_ANSWER: usize = 64 * 1024 * 1024;
-/// Values that one worker filters in its life. What they leave behind is given back with its end.
+/// How many values one worker filters in its lifetime. Memory that they leave behind is freed when
+/// it ends.
 const USES: usize = 1_000;
 
-/// A value to filter, for whoever answers in the worker.
+/// A value to filter, as the worker gets it.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct FilterQuestion<'a> {
     /// The filter, in jq's language.
     #[serde(borrow)]
     pub filter: Cow<'a, str>,
-    /// The most bytes that all that it gives may have.
+    /// The most bytes of all outputs together.
     pub max_bytes: usize,
     /// The value.
     #[serde(borrow)]
@@ -60,9 +63,9 @@ pub struct FilterQuestion<'a> {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FilterAnswer {
-    /// What the filter gave.
+    /// The outputs of the filter.
     Outputs(Vec<Box<RawValue>>),
-    /// Why it gave nothing.
+    /// Why there is no output.
     Refused(String),
 }
 
@@ -88,7 +91,7 @@ enum Unfiltered {
 }
 
 impl Unfiltered {
-    /// Whether the same filter says the same of the same value each time.
+    /// Whether the same filter fails in the same way for the same value each time.
     fn is_certain(&self) -> bool {
         matches!(self, Self::Refused(_) | Self::Null)
     }
@@ -97,7 +100,7 @@ impl Unfiltered {
 /// What to tell the author of a script about a filter that was not used.
 pub(crate) struct FilterRemark {
     pub(crate) text: String,
-    /// Whether a repeated run would be told the same.
+    /// Whether a repeated run would get the same remark.
     pub(crate) is_certain: bool,
 }
 
@@ -116,7 +119,7 @@ struct Warm {
 }
 
 impl ResultFilters {
-    /// Those of these servers.
+    /// The filters of these servers.
     pub(crate) fn of(specs: &[ServerSpec]) -> Self {
         let of_server = |spec: &ServerSpec| {
             let name = spec.name.clone();
@@ -132,7 +135,7 @@ impl ResultFilters {
         }
     }
 
-    /// Has this program filter, as a worker process that answers [`FilterQuestion`]s.
+    /// Sets the program that filters, as a worker process that answers [`FilterQuestion`]s.
     pub(crate) fn with_worker(mut self, program: WorkerProgram) -> Self {
         self.program = Some(program);
         self
@@ -144,7 +147,7 @@ impl ResultFilters {
         filters.map(|(path, filter)| (path.tool().to_owned(), filter.to_string())).collect()
     }
 
-    /// Under what the shapes of filtered results are kept: for each filter anew.
+    /// The keys under which the shapes of filtered results are kept: a new one for each filter.
     pub(crate) fn kept_as(&self) -> HashMap<ToolPath, ToolPath> {
         let kept_as = |(path, filter): (&ToolPath, &Arc<str>)| {
             let digest: [u8; 32] = Sha256::digest(filter.as_bytes()).into();
@@ -154,7 +157,7 @@ impl ResultFilters {
         self.filters.iter().map(kept_as).collect()
     }
 
-    /// The result as a script is to have it, and what its author should know.
+    /// The result as the script gets it, and what its author should know.
     ///
     /// # Cancellation
     /// The worker is killed, if it was asked.
@@ -209,7 +212,7 @@ impl ResultFilters {
     }
 }
 
-/// The result with what the filter gave: the one value, or else a list of all.
+/// The result with the filter's output: the single value, or else a list of all.
 fn joined(result: &JsonText, answer: &[u8], max_bytes: usize) -> Result<JsonText, Unfiltered> {
     let outputs = match serde_json::from_slice(answer) {
         Ok(FilterAnswer::Outputs(outputs)) => outputs,

@@ -1,5 +1,5 @@
-//! Which project of a server a call is for, where its owner has named projects: by name, by a path
-//! in the project, or by words.
+//! Decides which project of a server a call is for, if its owner has named projects: by name, by a
+//! path in the project, or by words.
 //!
 //! A call is routed before its arguments are checked and judged, so that the owner's rules see the
 //! project's name, whatever the call said.
@@ -15,18 +15,18 @@ use tokio::task::spawn_blocking;
 
 use crate::{Toolbox, arguments::Refusal};
 
-/// Characters of a name or a path that an error repeats.
+/// The most characters of a name or a path that an error repeats.
 const MAX_SHOWN: usize = 100;
 
 /// The projects of a server.
 pub(crate) struct Routing {
     projects: Arc<Projects>,
     router: Router,
-    /// What the owner has to say of paths outside of them.
+    /// The owner's message about paths outside the projects.
     guidance: Option<String>,
 }
 
-/// A call of all projects.
+/// A call to all projects.
 pub(crate) struct Spread {
     /// The argument that names the project.
     pub(crate) argument: String,
@@ -34,7 +34,7 @@ pub(crate) struct Spread {
 }
 
 impl Routing {
-    /// None, where a server has no projects.
+    /// `None` if the server has no projects.
     pub(crate) fn of(spec: &ServerSpec) -> Option<Self> {
         let projects = spec.life.projects.clone()?;
         let guidance = spec.life.paths.as_ref().and_then(|PathRules { guidance, .. }| guidance.clone());
@@ -46,7 +46,7 @@ impl Routing {
         self.projects.all.iter().map(|project| (project.name.as_str(), project.path.as_deref())).collect()
     }
 
-    /// The name of the project that a call names, or in which the path is that it names.
+    /// The name of the project that a call names, or whose folder contains the path that it names.
     async fn named(&self, server: &str, key: &str) -> Result<String, Refusal> {
         if self.projects.get(key).is_some() {
             return Ok(key.to_owned());
@@ -77,7 +77,7 @@ impl Routing {
         Refusal { message, hint }
     }
 
-    /// The project of calls with these words.
+    /// The project for calls with these words.
     fn by_words(&self, words: &str) -> Result<String, Refusal> {
         let key = &self.projects.argument;
         let hint = format!("name it with '{key}': the projects are {}", names_shown(&self.projects));
@@ -90,7 +90,7 @@ impl Routing {
     }
 }
 
-/// What a call says of its project.
+/// What a call says about its project.
 enum Said {
     Key(String),
     Words(String),
@@ -98,11 +98,11 @@ enum Said {
 }
 
 impl Toolbox {
-    /// The arguments of a call with the name of its project, where its server has some.
+    /// The arguments of a call with the name of its project, if its server has projects.
     ///
     /// # Errors
-    /// The call names no project, or two ways to find one, or one that does not exist or cannot be
-    /// called; its words fit none.
+    /// The call names no project, or uses two ways to name one, or the project does not exist or
+    /// cannot be called, or its words fit none.
     pub(crate) async fn routed(
         &self,
         path: &ToolPath,
@@ -115,7 +115,7 @@ impl Toolbox {
             hint: format!("'{key}' is one of {}", names_shown(&routing.projects)),
         };
         let name = match self.said(path, routing, &mut arguments).map_err(refused)? {
-            // What else a key may be is for the check of the arguments to say.
+            // Whether any other value is valid is left to the check of the arguments.
             None => return Ok(arguments),
             Some(Said::Key(key)) => routing.named(path.server(), &key).await?,
             Some(Said::Words(words)) => routing.by_words(&words)?,
@@ -136,8 +136,8 @@ impl Toolbox {
         Ok(arguments)
     }
 
-    /// Takes out of the arguments what belljar has added to those of the tool. None, where the key
-    /// is not one.
+    /// Removes the arguments that belljar has added to those of the tool. `None` if the project's
+    /// argument is neither a text nor a number.
     fn said(
         &self,
         path: &ToolPath,
@@ -165,7 +165,7 @@ impl Toolbox {
         }
     }
 
-    /// The same for arguments of which not all are known before a script runs.
+    /// The same for arguments that are not all known before a script runs.
     pub(crate) async fn foreseen(&self, path: &ToolPath, known: &KnownArguments) -> KnownArguments {
         let mut known = known.clone();
         let Some(routing) = self.routing_of(path.server()) else { return known };
@@ -184,7 +184,7 @@ impl Toolbox {
             Ok(Some(Said::Nothing)) => routing.projects.default.clone(),
             Ok(None) | Err(_) => None,
         };
-        // The call itself says what is wrong with what it says.
+        // The call itself reports what is wrong with these arguments.
         let of_ours = [Projects::CONTEXT, Projects::SPREAD].into_iter().filter(|name| self.upstream().adds(path, name));
         for name in of_ours {
             known.value.remove(name);
@@ -208,7 +208,8 @@ impl Toolbox {
         known
     }
 
-    /// Whether a call is one of all projects, which whoever makes single calls makes one by one.
+    /// Whether a call is for all projects. The code for single calls makes such a call once for
+    /// each.
     pub(crate) fn spread(&self, path: &ToolPath, arguments: &Map<String, Value>) -> Option<Spread> {
         let routing = self.routing_of(path.server())?;
         let Projects { argument, .. } = routing.projects.as_ref();
@@ -219,7 +220,7 @@ impl Toolbox {
         is_spread.then(|| Spread { argument: argument.clone(), projects: projects() })
     }
 
-    /// What `tools.route` and `belljar route` answer.
+    /// The answer of `tools.route` and `belljar route`.
     pub(crate) fn route(&self, target: &str, words: Option<&str>) -> Result<JsonText, String> {
         let (name, tool) = match target.split_once('.') {
             Some((server, tool)) => (server, Some(tool)),
@@ -251,7 +252,7 @@ impl Toolbox {
     }
 }
 
-/// What is told of a route.
+/// The JSON form of a route.
 fn told(server: &str, route: &Route) -> Value {
     let mut told = json!(route);
     if let Value::Object(members) = &mut told {
@@ -260,8 +261,8 @@ fn told(server: &str, route: &Route) -> Value {
     told
 }
 
-/// Where words lead among the projects of a server that is configured so; None where it has none.
-/// Nothing is started.
+/// Where words lead among the projects of a server with this configuration, or `None` if it has no
+/// projects. Nothing is started.
 ///
 /// # Errors
 /// The words are too long.

@@ -149,7 +149,7 @@ pub(crate) struct AsRules {
     labels: Arc<RunLabels>,
     /// The labels that it carried when the call was begun.
     carried: Labels,
-    /// The earlier calls of the run that gates ask for.
+    /// The earlier calls of the run that the rules' gates look for.
     gates: Arc<RunGates>,
     /// How many of them counted when the call was begun.
     passed: usize,
@@ -188,7 +188,7 @@ impl AsRules {
         self.measuring.as_ref()
     }
 
-    /// The earlier calls of the run that gates ask for.
+    /// The earlier calls of the run that the rules' gates look for.
     pub(crate) fn gates(&self) -> &Arc<RunGates> {
         &self.gates
     }

@@ -1,8 +1,8 @@
 //! Reports a run and its calls to the ledger and to listeners.
 //!
-//! A call whose trusted effect is not read-only is written before it is sent: after a crash the
-//! ledger says which calls may have happened. Read-only calls wait for nothing, and are written
-//! with the end of the run.
+//! A call whose trusted effect is not read-only is written before it is sent, so that after a crash
+//! the ledger shows which calls may have happened. Read-only calls wait for nothing, and are
+//! written with the end of the run.
 
 use std::{
     collections::BTreeMap,
@@ -41,22 +41,21 @@ use crate::{
     unsettled::{Earlier, Unsettled},
 };
 
-/// Ended calls that wait for the end of their run. When there are more, they are written, a hundred
-/// kilobytes at a time.
+/// Ended calls that wait for the end of their run. When there are more, they are written in batches
+/// of about a hundred kilobytes.
 const WAITING_CALLS: usize = 256;
 
 /// Rows of a run's past that a person is shown.
 const PAST: usize = 50;
 
-/// The caller of a run, who hears what happens in it. It is called on the run's own path, and must
-/// not wait.
+/// Follows a run for its caller. It is called on the run's own path, and must not wait.
 pub type Follower = Arc<dyn Fn(&RunStep) + Send + Sync>;
 
 /// One run, as it is reported.
 pub(crate) struct RunLog {
     told: Arc<Told>,
     follower: Option<Follower>,
-    /// Where and how much of it is kept, if it is.
+    /// Where the run is kept and how much of it, if it is kept.
     kept: Option<(RunLedger, LedgerLevel)>,
     start: RunStart,
     clock: Instant,
@@ -66,7 +65,7 @@ pub(crate) struct RunLog {
     gate: Gate,
     /// Calls that it sent before its process was killed.
     unsettled: Unsettled,
-    /// Whether it does something new: a resumed run first repeats what it did before.
+    /// Whether the run does something new. A resumed run first repeats what it did before.
     is_live: AtomicBool,
     /// How long the run had taken when it was put aside, if it was.
     before: Option<Duration>,
@@ -207,12 +206,12 @@ impl RunLog {
         });
     }
 
-    /// From now on it does something new.
+    /// Notes that from now on the run does something new.
     pub(crate) fn is_live(&self) {
         self.is_live.store(true, Relaxed);
     }
 
-    /// Suspends a resumed run again that has done nothing new.
+    /// Suspends a resumed run again, if it has done nothing new.
     pub(crate) async fn lay_down(&self) {
         self.calls.lock().is_over = true;
         self.tell_ended(Some(ErrorKind::Approval), None);
@@ -333,7 +332,7 @@ impl RunLog {
         self.kept.as_ref().map(|(kept, _)| &kept.ledger)
     }
 
-    /// When it was asked for.
+    /// When the run was requested.
     pub(crate) fn began(&self) -> SystemTime {
         self.start.at
     }
@@ -343,7 +342,7 @@ impl RunLog {
         self.traced.of_call(number)
     }
 
-    /// The same caller, who says which span the run is.
+    /// The same caller, with the run's span.
     pub(crate) fn traced_caller(&self, caller: Caller) -> Caller {
         match self.traced.own() {
             Some(run) => caller.with_run_trace(run.clone()),
@@ -351,12 +350,12 @@ impl RunLog {
         }
     }
 
-    /// The run's first span that is recorded.
+    /// The first span of the run that is recorded.
     fn first_trace(&self) -> Option<TraceContext> {
         self.first_span.clone().or_else(|| self.traced.recorded().map(|trace| trace.run.clone()))
     }
 
-    /// Whether its owner has cancelled it.
+    /// Whether the owner has cancelled the run.
     pub(crate) fn owners_word(&self) -> &OwnersWord {
         &self.owners_word
     }
@@ -366,11 +365,12 @@ impl RunLog {
         self.start.run
     }
 
-    /// Notes a call that is about to be sent. If the call may change something, its intent is kept
-    /// first. Its trace takes what it carries as `content` says, if it takes that.
+    /// Notes a call that is about to be sent. If the call may change something, its intent is
+    /// written first. Its trace contains the arguments as far as `content` allows, if the trace
+    /// takes contents.
     ///
     /// # Errors
-    /// The intent cannot be kept, and the ledger is required: the call must not be sent.
+    /// The intent cannot be written, and the ledger is required: the call must not be sent.
     pub(crate) async fn sending(
         self: &Arc<Self>,
         number: u64,
@@ -562,7 +562,7 @@ impl RunLog {
         }
     }
 
-    /// The recording as it may be kept. It may be large, so it is taken apart on its own thread.
+    /// The recording as it may be kept. It may be large, so it is redacted on its own thread.
     async fn redacted(&self, toolbox: &Arc<Toolbox>, recorded: Recorded) -> Option<KeptRecording> {
         let (RunLedger { ledger, max_recording, redact, .. }, _) = self.kept.clone()?;
         let toolbox = toolbox.clone();
@@ -594,7 +594,7 @@ impl RunLog {
         })
     }
 
-    /// Whether its trace is recorded, and takes what its calls carry.
+    /// Whether the run's trace is recorded and takes the contents of calls.
     fn takes_content(&self) -> bool {
         self.traced.recorded().is_some() && self.told.sampling.as_ref().is_some_and(|sampling| sampling.takes_content())
     }
@@ -614,7 +614,7 @@ impl RunLog {
         self.follower.is_some()
     }
 
-    /// Tells the listeners.
+    /// Sends a step to the listeners.
     pub(crate) fn tell(&self, step: impl FnOnce() -> RunStep) {
         if self.is_watched() {
             let step = step();
@@ -659,12 +659,12 @@ impl Drop for RunLog {
     }
 }
 
-/// Whether a trace may take what a call carries.
+/// Whether a trace may contain what a call carries.
 #[derive(Clone, Copy)]
 pub(crate) enum Content<'t> {
-    /// It may, without what these tools and the rules hide.
+    /// Yes, without what these tools and the rules hide.
     Of(&'t Toolbox),
-    /// It may not: what to leave out of it is not known.
+    /// No, since it is not known what to leave out.
     Hidden,
 }
 

@@ -43,7 +43,7 @@ pub struct SingleCall {
     pub error: Option<RunError>,
     /// The whole `CallToolResult`, if there is one.
     pub raw: Option<Value>,
-    /// A remark on its arguments, although they were sent.
+    /// A remark on the arguments, which were sent nevertheless.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,
     /// The time from the call to the answer, including the start of the child.
@@ -53,11 +53,11 @@ pub struct SingleCall {
 /// The call's origin in the ledger.
 const ORIGIN: &str = "call";
 
-/// Calls of one tool in several projects that are made at the same time.
+/// How many projects one tool is called in at the same time.
 const TOGETHER: usize = 4;
 /// The most bytes of the answers of all projects together, as JSON.
 const MOST_TOGETHER: usize = 16 * 1024 * 1024;
-/// What is said of an answer beyond that.
+/// The error for an answer beyond that.
 const TOO_MUCH_TOGETHER: &str = "the answers of the projects before it have 16 MiB already: ask fewer projects at once";
 
 /// A tool that was found.
@@ -67,7 +67,7 @@ struct Found {
     trusted: TrustedEffect,
 }
 
-/// What there is to report of a call besides its answer.
+/// What to report about a call besides its answer.
 #[derive(Default)]
 struct Told {
     run: Option<RunId>,
@@ -75,8 +75,9 @@ struct Told {
 }
 
 impl Toolbox {
-    /// Calls one tool; with `projects: "all"`, once for each project of its server, some at a time.
-    /// The value has what became of each then, under its name: `{value}` or `{error}`.
+    /// Calls one tool. With `projects: "all"`, it calls the tool once for each project of its
+    /// server, a few at a time. The value then has the result of each project under its name:
+    /// `{value}` or `{error}`.
     ///
     /// # Cancellation
     /// Dropping the future cancels the call at the child.
@@ -85,7 +86,7 @@ impl Toolbox {
     }
 
     /// The same for a call that counts at least as `effect`, whatever its tool does, where the
-    /// owner says what holds by effect.
+    /// owner's settings depend on the effect.
     ///
     /// # Cancellation
     /// As [`Toolbox::call`].
@@ -151,7 +152,7 @@ impl Toolbox {
     }
 
     /// What a call of this tool may change, as far as the owner says so or trusts its server to say
-    /// so; with the tool's exact name.
+    /// so, and the tool's exact name.
     ///
     /// # Errors
     /// The error for a missing tool.
@@ -168,7 +169,7 @@ impl Toolbox {
         let mut catalog = self.catalog(Some(path.server())).await;
         if catalog.lookup(&path.to_string()).is_none()
             && let Some(server) = catalog.server(path.server()).or_else(|| catalog.namespace(path.server()))
-            // The known list may be of an earlier process; the server itself has the current one.
+            // The known list may be from an earlier process. The server itself has the current one.
             && self.upstream().start(server.name()).await.is_ok()
         {
             catalog = self.catalog(Some(path.server())).await;
@@ -246,7 +247,7 @@ impl Toolbox {
         let answer = tokio::select! {
             answer = self.upstream().call_text(path, arguments, limit, &caller) => answer,
             () = log.owners_word().cancelled() => {
-                // No answer of it is known, which is said of every call whose run is cancelled.
+                // Its answer is unknown, as for every call whose run is cancelled.
                 drop(sent);
                 let error = cancelled_by_owner();
                 log.end(self, Some(&error), &Usage { tool_calls: 1, ..Usage::default() }, None).await;
@@ -308,7 +309,7 @@ impl Toolbox {
     }
 }
 
-/// What became of a call that began then.
+/// The result of a call that began at this time.
 fn ended(answer: Result<Value, RunError>, told: Told, begun: Instant) -> SingleCall {
     let (Told { run, warning }, ms) = (told, since(begun));
     match answer {

@@ -2,8 +2,8 @@
 //! arguments.
 //!
 //! `mcp-server-git --repository /data/site` takes a path in each call, and nothing else tells a
-//! script which path. An argument counts if it is an existing folder, or a file behind an option. A
-//! program to run does not count.
+//! script which path. An argument counts if it is an existing folder, or an existing file after an
+//! option. A program to run does not count.
 
 use std::{
     path::{Component, Path, PathBuf},
@@ -20,10 +20,10 @@ pub(crate) type Argument = (Option<String>, PathBuf);
 const ARGUMENTS: usize = 64;
 /// The longest option or path, in bytes.
 const LONGEST: usize = 1_024;
-/// A file system that has not answered by then is ignored.
+/// How long to wait for the file system. If it has not answered by then, it is ignored.
 const PATIENCE: Duration = Duration::from_millis(500);
-/// Options of programs that start other programs: they say where to find those, not where those
-/// work.
+/// Options of programs that start other programs. They say where to find those programs, not where
+/// those work.
 const OF_STARTERS: [&str; 14] = [
     "--config",
     "--cwd",

@@ -1,8 +1,8 @@
-//! What is suspicious in the definitions of servers' tools, for owners, whose page asks every few
-//! seconds.
+//! Finds suspicious text in the definitions of servers' tools, for the owner's page, which asks
+//! every few seconds.
 //!
-//! A list may have thousands of tools with long texts. It is examined once, on a thread of its own:
-//! a server's list is another one whenever the server changes it.
+//! A list may have thousands of tools with long texts. It is examined once, on its own thread. When
+//! a server changes its list, a new list object replaces it.
 
 use std::{
     collections::BTreeMap,
@@ -16,20 +16,21 @@ use tokio::{sync::Mutex, task::spawn_blocking};
 /// Findings, each with the name of its tool.
 type Findings = Arc<[(String, Suspicion)]>;
 
-/// What was found in the last list of each server. A list is examined by one caller, and the
-/// others wait.
+/// What was found in the last list of each server. One caller examines a list, and the others wait.
 #[derive(Debug, Default)]
 pub(crate) struct Suspicious(Mutex<BTreeMap<String, Examined>>);
 
 #[derive(Debug)]
 struct Examined {
-    /// The list, which need not live any longer: no other has its place as long as this is there.
+    /// The list, which may already be dropped. While this exists, no other list gets the same
+    /// address.
     list: Weak<Vec<ToolDefinition>>,
     found: Findings,
 }
 
 impl Suspicious {
-    /// What is suspicious in the tools of this server, which is one of those that are configured.
+    /// The suspicious text in the tools of this server, which must be one of the configured
+    /// servers.
     pub(crate) async fn of(&self, server: &str, tools: Arc<Vec<ToolDefinition>>) -> Findings {
         let mut known = self.0.lock().await;
         if let Some(examined) = known.get(server).filter(|examined| examined.list.as_ptr() == Arc::as_ptr(&tools)) {

@@ -1,4 +1,4 @@
-//! The ledger and the listeners, who are told of all runs.
+//! The ledger and the listeners, which are notified of all runs.
 
 use std::{
     collections::BTreeMap,
@@ -22,7 +22,8 @@ use tokio::{
 
 use crate::{live_runs::LiveRuns, traced::Sampling};
 
-/// How many events a slow listener may be behind. It loses older ones, and is told how many.
+/// How many events a slow listener may be behind. It loses older ones, and is told how many it
+/// lost.
 const EVENTS: usize = 2048;
 
 /// How often listeners look for events while runs go on. Waking them for each event would cost a
@@ -51,10 +52,10 @@ pub struct RunLedger {
     pub redact: Arc<[RedactRule]>,
 }
 
-/// Where each configured server is reached.
+/// How each configured server is reached.
 type Servers = BTreeMap<String, Reached>;
 
-/// The ledger and the listeners, who are told of runs.
+/// The ledger and the listeners, which are notified of runs.
 #[derive(Clone)]
 pub(crate) struct Told {
     pub(crate) ledger: Option<RunLedger>,
@@ -62,7 +63,7 @@ pub(crate) struct Told {
     pub(crate) sampling: Option<Arc<dyn Sampling>>,
     events: broadcast::Sender<RunEvent>,
     listeners: Arc<AtomicUsize>,
-    /// Those who listen only to runs whose traces are recorded.
+    /// Listeners that need only runs whose traces are recorded.
     tracers: Arc<AtomicUsize>,
     pub(crate) live: Arc<LiveRuns>,
 }
@@ -76,7 +77,7 @@ impl Default for Told {
 }
 
 impl Told {
-    /// Nobody: for what looks like a run and is not one.
+    /// Notifies nobody, for what looks like a run but is not one.
     pub(crate) fn silent() -> Arc<Self> {
         Arc::new(Self { events: broadcast::channel(1).0, ..Self::default() })
     }
@@ -86,8 +87,8 @@ impl Told {
         self.heard_by(&self.listeners, children, servers)
     }
 
-    /// The same for a listener who needs those of recorded traces alone. It hears of other runs
-    /// only while somebody else listens to them.
+    /// The same for a listener that needs only the events of recorded traces. It hears of other
+    /// runs only while somebody else listens to them.
     pub(crate) fn traced_events(
         &self,
         children: broadcast::Receiver<ServerStatus>,
@@ -107,13 +108,13 @@ impl Told {
         RunEvents { events, children: Some(children), live, servers, heard: None, _listening: listening }
     }
 
-    /// Whether anybody listens to a run. This is asked several times for each call, of which the
+    /// Whether anybody listens to a run. This is checked several times for each call, and the
     /// channel's own count would take a lock that all runs share.
     pub(crate) fn is_heard(&self, is_recorded: bool) -> bool {
         self.listeners.load(Relaxed) > 0 || (is_recorded && self.tracers.load(Relaxed) > 0)
     }
 
-    /// Tells the listeners.
+    /// Sends an event to the listeners.
     pub(crate) fn send(&self, event: RunEvent) {
         // The last of them may have gone meanwhile.
         let _ = self.events.send(event);
@@ -132,7 +133,7 @@ pub struct RunEvents {
     _listening: Listening,
 }
 
-/// One listener, as long as it is there.
+/// Counts as one listener until it is dropped.
 struct Listening(Arc<AtomicUsize>);
 
 impl Listening {
@@ -155,7 +156,7 @@ pub enum Watched {
     Event(RunEvent),
     /// A child changed its state.
     Child(ServerStatus),
-    /// So many events were lost here, because the listener was slower than the runs.
+    /// This many events were lost here, because the listener was slower than the runs.
     Lost(u64),
 }
 
@@ -217,13 +218,13 @@ impl RunEvents {
         }
     }
 
-    /// Where each configured server is reached.
+    /// How each configured server is reached.
     pub fn servers(&self) -> &Arc<BTreeMap<String, Reached>> {
         &self.servers
     }
 
-    /// The runs that have begun and not ended. A listener that lost events finds out here which of
-    /// the runs that it knows are over.
+    /// The runs that have begun and not ended. A listener that lost events uses this to find out
+    /// which of the runs that it knows are over.
     pub fn live(&self) -> Vec<RunId> {
         self.live.all()
     }

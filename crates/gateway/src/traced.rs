@@ -1,7 +1,7 @@
-//! Where a run stands in a trace: what its client's request says, and what is recorded.
+//! A run's place in a trace: what its client's request says, and what is recorded.
 //!
-//! Nothing here records anything. A run's events carry its place in the trace, and who listens to
-//! them makes spans of it.
+//! Nothing here records anything. A run's events carry its place in the trace, and their listeners
+//! make spans from it.
 
 use std::sync::{
     Arc,
@@ -16,17 +16,17 @@ pub trait Sampling: Send + Sync {
     /// Whether the spans of this trace are recorded, given those of the client, if it named one.
     fn is_sampled(&self, trace: u128, parent: Option<&TraceContext>) -> bool;
 
-    /// Whether the spans of calls have their arguments and results.
+    /// Whether the spans of calls include their arguments and results.
     fn takes_content(&self) -> bool {
         false
     }
 }
 
-/// The request of a client that is to be answered by a run.
+/// A client's request that a run is to answer.
 #[derive(Debug)]
 pub(crate) struct TracedRequest {
     trace: RequestTrace,
-    /// Whether the run has begun: the request has its span with that of the run.
+    /// Whether the run has begun. If so, the request's span is reported with that of the run.
     has_run: AtomicBool,
 }
 
@@ -40,20 +40,20 @@ impl TracedRequest {
     }
 }
 
-/// Where a run stands.
+/// A run's place in a trace.
 #[derive(Debug, Default)]
 pub(crate) enum Traced {
-    /// In no trace.
+    /// It is in no trace.
     #[default]
     Not,
-    /// In that of its client: belljar records nothing, and passes on what it was given.
+    /// It is in its client's trace. belljar records nothing, and passes on what it was given.
     PassedOn(TraceContext),
-    /// In one with spans of its own, which are recorded if they are sampled.
+    /// It is in a trace with its own spans, which are recorded if they are sampled.
     Here(Arc<RunTrace>),
 }
 
 impl Traced {
-    /// A run that begins, or goes on after `resumes`.
+    /// The place of a run that begins, or that continues after `resumes`.
     pub(crate) fn begin(
         sampling: Option<&Arc<dyn Sampling>>,
         request: Option<&TracedRequest>,
@@ -65,7 +65,7 @@ impl Traced {
         });
         let parent = request.and_then(RequestTrace::parent);
         let Some(sampling) = sampling else { return parent.map_or(Self::Not, Self::PassedOn) };
-        // Without names there are no spans.
+        // Without random ids there are no spans.
         let Some(((high, low), (run, of_request))) = random().zip(random()).zip(random().zip(random())) else {
             return Self::Not;
         };
@@ -96,7 +96,7 @@ impl Traced {
         }
     }
 
-    /// What a child is told of a call.
+    /// The trace context that a child gets with a call.
     pub(crate) fn of_call(&self, number: u64) -> Option<TraceContext> {
         match self {
             Self::Not => None,
@@ -106,7 +106,7 @@ impl Traced {
     }
 }
 
-/// Bits that make a name. Nothing depends on their being unguessable; zero names nothing.
+/// A random id. Nothing depends on its being unguessable; zero is not a valid id.
 fn random() -> Option<u64> {
     OsRng.try_next_u64().ok().map(|bits| bits.max(1))
 }

@@ -1,14 +1,15 @@
 //! Finds errors that a child returns as ordinary texts, without `isError`.
 //!
-//! Then nothing is thrown, and a script that expects data takes the text for it. What such a text
-//! looks like is a guess, so this only makes a remark for the author, and never changes the result.
+//! Nothing is thrown in that case, and a script that expects data mistakes the text for it.
+//! Recognising such a text is a guess, so this only makes a remark for the author, and never
+//! changes the result.
 
 use belljar_model::{JsonText, ToolPath};
 use serde_json::Value;
 
 use crate::tool_result;
 
-/// Bytes of a result that is looked at. An error is short; this also bounds the work.
+/// The largest result that is examined, in bytes. An error is short; this also bounds the work.
 const LOOKED_AT: usize = 4 * 1024;
 /// Each such error contains one of these.
 const SIGNS: [&str; 6] = ["rror", "RROR", "xception", "XCEPTION", "ailed", "AILED"];
@@ -47,8 +48,8 @@ fn reads_like_an_error(line: &str) -> bool {
     }
     let Some((head, rest)) = line.split_once(':') else { return false };
     let mut words = head.split_whitespace();
-    // A line of a log, a link or a setting has text directly after the colon, and often much before
-    // it.
+    // A line of a log, a link or a setting has text directly after the colon, and often much text
+    // before it.
     (rest.is_empty() || rest.starts_with(' '))
         && words.by_ref().take(HEAD_WORDS).any(|word| ["error", "exception"].iter().any(|wanted| is_word(word, wanted)))
         && words.count() <= HEAD_WORDS

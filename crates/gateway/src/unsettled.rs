@@ -2,10 +2,10 @@
 //! killed.
 //!
 //! When the run is resumed again it makes these calls again, and this module decides which are sent
-//! again: those that only read, and those that the owner calls idempotent. For any other, if the
-//! ledger does not know its result, the owner says once for all of them what became of them
-//! (`belljar resume --assume`). A call is identified by its number, its tool and its arguments; one
-//! that is made in another place than before is not sent.
+//! again: those that only read, and those that the owner calls idempotent. For all other calls
+//! whose results the ledger does not know, the owner says once what became of them
+//! (`belljar resume --assume`). A call is identified by its number, its tool and its arguments. A
+//! call that is made in a different place than before is not sent.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -48,7 +48,7 @@ pub(crate) enum Earlier {
 }
 
 impl Unsettled {
-    /// Sets the calls of the run that may have changed something and whose answers are not in its
+    /// Sets the run's calls that may have changed something and whose answers are not in its
     /// recording.
     pub(crate) fn know(&self, calls: Vec<KeptCall>, answered: &BTreeSet<u64>, assumed: Option<Assumption>) {
         let is_lost = |call: &KeptCall| {
@@ -70,9 +70,9 @@ impl Unsettled {
         self.0.lock().calls.contains_key(&number)
     }
 
-    /// What became of this call before, which may change something. Its arguments count if they are
-    /// known. `may_repeat` says that it may be sent twice, and `has_key` that its arguments depend
-    /// on its number.
+    /// What became of this call before, if it may change something. Its arguments are compared if
+    /// they are known. `may_repeat` means that it may be sent twice, and `has_key` that its
+    /// arguments depend on its number.
     pub(crate) fn settle(
         &self,
         number: u64,
@@ -104,7 +104,7 @@ impl Unsettled {
     }
 }
 
-/// Whether a call may be sent twice wherever its script makes it; a key that depends on its place
+/// Whether a call may be sent twice wherever its script makes it. A key that depends on the place
 /// does not allow that.
 fn may_repeat_anywhere(may_repeat: bool, has_key: bool) -> bool {
     may_repeat && !has_key

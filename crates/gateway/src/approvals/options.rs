@@ -1,4 +1,4 @@
-//! Who can be asked about calls, and who is told of questions.
+//! Who can be asked about calls, and who is notified of questions.
 
 use std::{sync::Arc, time::Duration};
 
@@ -13,16 +13,16 @@ pub struct Approvals {
     pub desk: Option<Desk>,
     /// Whether the owner can decide by a command.
     pub by_command: bool,
-    /// Whether the owner can do so without typing.
+    /// Whether the owner can make that decision without typing.
     pub allow_yes: bool,
     /// How long to wait for a decision.
     pub wait: Duration,
-    /// How long a run that waits keeps its slot. Then, or sooner if others want the slot, it is put
-    /// aside, provided that the owner can decide by a command.
+    /// How long a waiting run keeps its slot. After that, or sooner if others want the slot, it is
+    /// put aside, provided that the owner can decide by a command.
     pub hold: Duration,
     /// How many bytes all suspended runs may take.
     pub max_resting: ByteSize,
 }
 
-/// Who is told of each question. It must not wait, and decides nothing.
+/// Called for each question. It must not wait, and decides nothing.
 pub type Teller = Arc<dyn Fn(&Question) + Send + Sync>;

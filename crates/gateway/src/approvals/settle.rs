@@ -1,4 +1,5 @@
-//! Asks a person about a call that is held back, waits, and gives what may be sent once they agree.
+//! Asks a person about a call that is held back, waits, and returns what may be sent once they
+//! agree.
 
 use std::{
     sync::Arc,
@@ -42,7 +43,7 @@ pub(crate) struct Asking<'a> {
     pub(crate) number: u64,
     pub(crate) path: &'a ToolPath,
     pub(crate) effect: Effect,
-    /// Whether it may be made twice, as known before anybody was asked.
+    /// Whether the call may be made twice, as known before anybody was asked.
     pub(crate) may_repeat: bool,
     /// Waits until the server takes calls of the run, in case another run holds it.
     pub(crate) enter: &'a (dyn Fn() -> BoxFuture<'a, Result<(), LockError>> + Sync),
@@ -194,7 +195,7 @@ impl Held {
         match kept.state {
             State::Open => self.wait(asking, asked, decided, (until, wait)).await,
             // It was sent, and the run restarted before it had the answer. A call that may be made
-            // twice can be sent again; one that the ledger knows was decided in time.
+            // twice can be sent again. If the ledger knows the call, it was decided in time.
             State::Sent if asking.may_repeat => {
                 let at = if log.unsettled().has(asking.number) { question.asked } else { SystemTime::now() };
                 question.binding.admits(&self.binding(asking, until), at)?;
@@ -241,21 +242,21 @@ impl Held {
         }
     }
 
-    /// The owner agreed. The rules are asked again, since a person takes time, and the decision is
-    /// marked as used before anything is given.
+    /// The owner agreed. The rules are evaluated again, since a person takes time, and the decision
+    /// is marked as used before anything is returned.
     async fn agreed(self, asking: &Asking<'_>, asked: Asked) -> Result<Checked, End> {
         asking.toolbox.look_again(asking.path.server()).await;
         let again = asking.toolbox.checked(asking.path, self.checked.arguments.clone(), &asking.who.counted()).await;
         let now = match again {
-            // The rules allow it by now. It needs no decision, but has one.
+            // The rules allow it by now. It no longer needs a decision, but has one.
             Ok(checked) => Self { checked, decision: self.decision.clone() },
             Err(NotSent::MustBeAsked(held)) => *held,
             Err(NotSent::Denied(denial)) => return Err(End::Denied(denial)),
             Err(NotSent::Refused(refusal)) => return Err(Unsent::NoLongerFits(refusal.message).into()),
             Err(NotSent::NotAPath(fault)) => return Err(Unsent::NoLongerFits(fault.to_string()).into()),
         };
-        // Measuring for the rules had to enter servers too. Whatever takes time comes before the
-        // last check.
+        // Measuring for the rules had to enter servers too. Anything slow comes before the last
+        // check.
         (asking.enter)().await.map_err(Unsent::from)?;
         asking.toolbox.look_again(asking.path.server()).await;
         let binding = now.binding(asking, SystemTime::now());

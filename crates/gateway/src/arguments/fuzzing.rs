@@ -12,8 +12,8 @@ const PART: &str = "\n----\n";
 /// The highest cost of a check here. Shipped code starts costlier ones only in a worker process.
 const MAX_COST: u64 = 20 * MAX_COST_IN_PLACE;
 
-/// Any schema over any arguments is judged in bounded time or skipped, and a refusal fits into a
-/// message.
+/// Arguments are checked against any schema in bounded time, or the check is skipped, and a refusal
+/// fits into a message.
 pub fn arguments(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let mut parts = text.split(PART);

@@ -1,14 +1,14 @@
 //! Checks a call's arguments before the call leaves.
 //!
-//! A child's schema comes from a stranger: it may be huge, endless or wrong. One that cannot be
-//! checked within bounds is skipped with a warning, and the child judges its arguments itself: a
-//! bad schema never hides a tool. Nothing is ever fetched for a schema, patterns take time linear
-//! in their input, and defaults are not filled in.
+//! A child's schema is untrusted: it may be huge, endless or wrong. A schema that cannot be checked
+//! within bounds is skipped with a warning, and the child checks its arguments itself, so a bad
+//! schema never hides a tool. Nothing is ever fetched for a schema, patterns take time linear in
+//! their input, and defaults are not filled in.
 //!
-//! A check begins with an estimate of its cost. A quick one is done in place; a longer one, or one
-//! whose schema is costly to compile, is done by a worker process, which is killed when its time is
-//! over or its run has ended. So no schema blocks a thread that others wait for, or takes the
-//! memory of this process.
+//! A check begins with an estimate of its cost. A quick check is done in place. A longer one, or
+//! one whose schema is costly to compile, is done by a worker process, which is killed when its
+//! time is up or its run has ended. So no schema blocks a thread that others wait for, or uses up
+//! the memory of this process.
 
 #[cfg(any(test, fuzzing))]
 #[cfg_attr(test, allow(unreachable_pub, reason = "public for the fuzzer alone"))]
@@ -38,10 +38,10 @@ use worker::Unchecked;
 pub(crate) use worker::CheckWorkers;
 pub use worker::check_arguments;
 
-/// The schemas of one server's tools, each looked at when its tool is first called.
+/// The schemas of one server's tools, each examined when its tool is first called.
 ///
-/// A changed tool list makes a new one, as it makes a new catalogue. There is at most one entry for
-/// each tool.
+/// When the tool list changes, a new one is made, as is a new catalogue. There is at most one entry
+/// for each tool.
 pub(crate) struct Checks {
     catalog: Arc<ServerCatalog>,
     workers: Option<Arc<CheckWorkers>>,
@@ -50,7 +50,7 @@ pub(crate) struct Checks {
     known: Mutex<Known>,
 }
 
-/// How each tool is checked, by name, once its schema was looked at; `None` if it cannot be.
+/// How each tool is checked, by name, once its schema was examined; `None` if it cannot be checked.
 type Known = HashMap<String, Arc<OnceCell<Option<Arc<Check>>>>>;
 
 /// How one tool's arguments are checked.
@@ -68,7 +68,7 @@ struct Check {
     expression: String,
 }
 
-/// Why arguments were refused: for the script's author, who has to fix them.
+/// Why arguments were refused, for the script's author, who has to fix them.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Refusal {
     pub(crate) message: String,
@@ -92,8 +92,8 @@ impl Checks {
         Self { catalog, workers, observations, known: Mutex::default() }
     }
 
-    /// Whether `arguments` fit the schema of `tool`. Gives them back if they do, or if that cannot
-    /// be told.
+    /// Checks whether `arguments` fit the schema of `tool`. Returns them if they do, or if that
+    /// cannot be determined.
     ///
     /// # Errors
     /// The [`Refusal`], which names each problem's place, what was expected there and what was
@@ -165,7 +165,7 @@ impl Checks {
         format!("the tool is {}", signature.unwrap_or_default())
     }
 
-    /// Has a worker check the arguments, and gives them back with their problems.
+    /// Has a worker check the arguments, and returns them with their problems.
     async fn checked_elsewhere(&self, check: &Check, arguments: Value) -> (Value, Option<String>) {
         if check.setbacks.is_given_up() {
             return (arguments, None);
@@ -205,7 +205,7 @@ impl Checks {
                 self.known.lock().entry(tool.to_owned()).or_default().clone()
             }
         };
-        // The first caller looks at the schema, and the others wait for that.
+        // The first caller examines the schema, and the others wait for it.
         let check = cell.get_or_init(async || {
             let (catalog, name) = (self.catalog.clone(), tool.to_owned());
             let look = move || Check::of(catalog.tool(&name)?);
@@ -216,7 +216,7 @@ impl Checks {
 }
 
 impl Check {
-    /// Looks at a tool's schema, or logs why it is skipped.
+    /// Examines a tool's schema, or logs why it is skipped.
     fn of(tool: &Tool) -> Option<Self> {
         let look = || {
             let schema = Value::Object(tool.definition().input_schema.clone());

@@ -21,8 +21,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, value::RawValue};
 use tokio::{sync::Semaphore, time::timeout};
 
-/// Workers at once. Two tools with large checks do not wait for each other, and the runs keep the
-/// other cores.
+/// How many workers run at once. Two tools with large checks do not wait for each other, and the
+/// other cores are left to the runs.
 const MAX_WORKERS: usize = 2;
 /// Checks that have a worker or wait for one. Further ones are skipped: each holds its arguments
 /// twice.
@@ -41,7 +41,7 @@ const DESCRIPTORS: u64 = 16;
 const MAX_REQUEST: usize = 64 * 1024 * 1024;
 /// The longest answer, in bytes: problems are few and short.
 const MAX_ANSWER: usize = 256 * 1024;
-/// Schemas that one worker compiles in its life. Their memory is freed when it ends.
+/// How many schemas one worker compiles in its lifetime. Their memory is freed when it ends.
 const MAX_SCHEMAS: usize = 16;
 
 /// Why a check was not made.

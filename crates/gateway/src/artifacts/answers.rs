@@ -84,7 +84,7 @@ impl Answering<'_> {
         text_as_json(slice.text)
     }
 
-    /// A part of a file as base64, in characters of it.
+    /// A part of a file as base64, counted in base64 characters.
     async fn encoded(
         &self,
         which: &ArtifactRef,
@@ -123,7 +123,7 @@ impl Answering<'_> {
     }
 
     async fn search(&self, words: String, within: Option<ArtifactRef>, limit: u32) -> Result<JsonText, NotAnswered> {
-        // What is not found says something of what was searched, too.
+        // Even an empty result reveals something about what was searched.
         let within = match within {
             Some(which) => vec![ArtifactRef::Id(self.entry(which).await?.id)],
             None => {
@@ -143,7 +143,7 @@ impl Answering<'_> {
             }
         }
         self.receive(labels).await?;
-        // What was removed meanwhile has labels that nobody knows any more.
+        // The labels of an artifact that was removed meanwhile are no longer known.
         hits.retain(|hit| known.contains(&hit.artifact));
         if pending > 0 {
             self.remarks.tell(format!(
@@ -155,12 +155,12 @@ impl Answering<'_> {
 
     async fn list(&self) -> Result<JsonText, NotAnswered> {
         let entries = self.artifacts.store.list(self.holder.clone(), None, MAX_LISTED).await.map_err(refused)?;
-        // A name may say something of the content.
+        // A name may reveal something of the content.
         self.receive(entries.iter().flat_map(|entry| entry.labels.iter().cloned()).collect()).await?;
         Ok(JsonText::from_value(&entries.iter().map(listed).collect()))
     }
 
-    /// What is known of an artifact, whose labels the run carries from now on.
+    /// The entry of an artifact. From now on the run carries the artifact's labels.
     async fn entry(&self, which: ArtifactRef) -> Result<ArtifactEntry, NotAnswered> {
         let entry = self.artifacts.store.entry(self.holder.clone(), which.clone()).await.map_err(refused)?;
         let entry = entry.ok_or_else(|| not_there(&which))?;
@@ -168,7 +168,7 @@ impl Answering<'_> {
         Ok(entry)
     }
 
-    /// Lets the run carry these labels, before it gets what has them.
+    /// Lets the run carry these labels, before it gets what they belong to.
     async fn receive(&self, labels: BTreeSet<String>) -> Result<(), NotAnswered> {
         let labels: Vec<String> = labels.into_iter().collect();
         let received = self.toolbox.receive(self.carrier, &labels).await;
@@ -218,7 +218,7 @@ fn too_large(used: u64) -> NotAnswered {
     NotAnswered::argument(text, "read it in parts: artifacts.text(id, { from, to })")
 }
 
-/// What is said of artifacts that made room for another.
+/// The message about artifacts that were removed to make room for another.
 pub(super) fn removed(stored: &Stored) -> Option<String> {
     let Stored { evicted, evicted_bytes, .. } = stored;
     let size = ByteSize::b(*evicted_bytes).display().iec().to_string();
@@ -239,13 +239,13 @@ fn refused(error: ArtifactError) -> NotAnswered {
     NotAnswered { is_argument, ..NotAnswered::new(error.to_string(), error.hint()) }
 }
 
-/// Reads a part of a text that comes in pieces of bytes, in UTF-16 code units.
+/// Extracts a part of a text that arrives in chunks of bytes, counted in UTF-16 code units.
 struct Slice {
     from: u64,
     to: u64,
     /// Code units of the text so far.
     at: u64,
-    /// Bytes of a character that is not whole yet.
+    /// Bytes of an incomplete character.
     begun: Vec<u8>,
     text: String,
 }
@@ -289,7 +289,7 @@ impl Slice {
     }
 }
 
-/// Whether these bytes are the last ones: more may make a character of them.
+/// Whether these bytes are the last ones, so that more bytes may complete the character.
 fn chunk_is_at_end(all: &[u8], last: &[u8]) -> bool {
     all.as_ptr_range().end == last.as_ptr_range().end
 }

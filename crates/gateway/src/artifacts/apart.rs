@@ -1,8 +1,8 @@
-//! Files in the results of tools: they stay outside of the jar, and the script gets their handles.
+//! Files in the results of tools: they stay outside the jar, and the script gets handles to them.
 //!
-//! A server decides how many files there are and how large. So they are read one at a time, and a
-//! run keeps only so much of them: what is over stays in its result, as where there are no
-//! artifacts.
+//! A server decides how many files there are and how large they are. So they are read one at a
+//! time, and a run keeps only a bounded amount of them. The rest stays in its result, as it does
+//! without artifacts.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -23,13 +23,14 @@ use crate::{
     tool_result::{large_blocks, with_parts},
 };
 
-/// Files that one run keeps at most.
+/// The most files that one run keeps.
 const MOST: usize = 100;
-/// Their bytes, and at most a quarter of what a principal may have: others make room for them.
+/// The most bytes of these files, but at most a quarter of what a principal may have. Older
+/// artifacts make room for them.
 const MOST_BYTES: ByteSize = ByteSize::mib(64);
 /// How long all files of a result may take to be kept.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Bytes that the handles in one result have at most, where they are larger than their files.
+/// The most bytes that handles may add to one result, if they are larger than their files.
 const HANDLES_BYTES: usize = 64 * 1024;
 
 /// The files that a run has kept so far. The same file is kept once.
@@ -39,7 +40,7 @@ pub(crate) struct RunFiles(Mutex<Kept>);
 #[derive(Default)]
 struct Kept {
     ids: BTreeMap<FileDigest, ArtifactId>,
-    /// How many there are, and those that are being kept, with their bytes.
+    /// How many files are kept or being kept, and their bytes.
     count: usize,
     bytes: u64,
 }
@@ -49,7 +50,7 @@ impl RunFiles {
         self.0.lock().ids.get(digest).copied()
     }
 
-    /// Whether there is room for one more, which is taken.
+    /// Reserves room for one more file, and returns whether there was any.
     fn takes(&self, bytes: u64, settings: &ArtifactSettings) -> bool {
         let most = MOST_BYTES.as_u64().min(settings.max_bytes.as_u64() / 4);
         let mut kept = self.0.lock();
@@ -67,24 +68,24 @@ pub(crate) struct Apart<'a> {
     pub(crate) artifacts: &'a ArtifactStore,
     pub(crate) holder: &'a Holder,
     pub(crate) run: RunId,
-    /// What the run carries once it has the result.
+    /// The labels that the run carries once it has the result.
     pub(crate) labels: Vec<String>,
     pub(crate) files: &'a RunFiles,
     pub(crate) remarks: &'a Remarks,
 }
 
 impl Apart<'_> {
-    /// The result with handles in the places of its large files. A file that cannot be kept stays.
+    /// The result with its large files replaced by handles. A file that cannot be kept stays.
     ///
     /// # Cancellation
-    /// A file that is being stored may be stored, and nobody has its id.
+    /// A file that is being stored may still be stored, but nobody has its id.
     pub(crate) async fn from(&self, result: JsonText) -> JsonText {
         let inline = self.artifacts.settings.inline.as_u64();
         if result.as_str().len() as u64 <= inline || !may_hold_media(result.as_str()) {
             return result;
         }
         let mut handles = Vec::new();
-        // What is done until the time is over counts.
+        // What was done before the timeout counts.
         if timeout(PATIENCE, self.keep(&result, inline, &mut handles)).await.is_err() {
             tracing::warn!(run = %self.run, "files of a result were not kept in time, and enter the jar");
         }

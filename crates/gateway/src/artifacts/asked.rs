@@ -1,4 +1,4 @@
-//! A question of a script, which may be any text.
+//! Parses the question of a script, which may be any text.
 
 use belljar_ledger::Content;
 use belljar_model::{ArtifactName, ArtifactNameError, ArtifactRef, JsonBounds, JsonText};
@@ -7,10 +7,10 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokio::task::spawn_blocking;
 
-/// Longer questions are read on a thread of their own.
+/// Longer questions are read on their own thread.
 const AT_ONCE_BYTES: usize = 256 * 1024;
 
-/// Bytes of a question around its value.
+/// The most bytes of a question besides its value.
 const AROUND_BYTES: u64 = 64 * 1024;
 
 /// What a script asks.
@@ -35,7 +35,7 @@ pub(super) enum Asked {
     },
 }
 
-/// The question as it is written.
+/// The question in its JSON form.
 #[derive(Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 enum Question<'a> {
@@ -61,7 +61,7 @@ enum Question<'a> {
 }
 
 impl Asked {
-    /// Reads a question, in which a value may have at most `max` bytes.
+    /// Reads a question whose value may have at most `max` bytes.
     pub(super) async fn read(question: String, max: u64) -> Result<Self, NotAnswered> {
         if question.len() as u64 > max.saturating_add(AROUND_BYTES) {
             return Err(too_large(question.len(), max));
@@ -100,7 +100,8 @@ fn wrong_name(fault: &ArtifactNameError) -> NotAnswered {
     NotAnswered::argument(fault.to_string(), "artifacts.list() has the ids and names of all that are there")
 }
 
-/// What a JSON text is kept as: a text is searched by its lines, and is not JSON.
+/// The content as which a JSON text is kept. A JSON string is kept as text, so that a search finds
+/// its lines.
 pub(super) fn content(json: &str, max: u64) -> Result<Content, NotAnswered> {
     if json.len() as u64 > max {
         return Err(too_large(json.len(), max));

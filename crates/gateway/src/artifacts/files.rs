@@ -1,5 +1,5 @@
-//! Files in the places of their handles: a script holds a handle, and whoever gets its value gets
-//! the file.
+//! Puts files in place of their handles: a script has a handle, and whoever gets its value gets the
+//! file.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use tokio::task::spawn_blocking;
 use super::ArtifactStore;
 use crate::{Toolbox, labels::Carrier};
 
-/// The artifacts of files that are in a value, by the digests of the files.
+/// The artifacts whose files are in a value, by the files' digests.
 pub(crate) type KnownFiles = BTreeMap<FileDigest, ArtifactId>;
 
 /// The SHA-256 of a file.
@@ -24,8 +24,8 @@ pub(crate) fn digest(bytes: &[u8]) -> FileDigest {
     Sha256::digest(bytes).into()
 }
 
-/// Puts the files of a value into it, each once, as blocks of MCP, within the bytes that media may
-/// have. A handle whose file is not there stays as it is. Says which files are there now.
+/// Puts the files of a value into it as MCP blocks, each once, within the limit for media. A handle
+/// whose file is missing stays as it is. Returns which files were inserted.
 pub(crate) async fn with_files(
     outcome: &mut Outcome,
     limits: &Limits,
@@ -62,12 +62,12 @@ pub(crate) async fn with_files(
 
 struct File {
     block: Value,
-    /// Bytes as base64.
+    /// Its bytes in base64.
     encoded: u64,
     digest: FileDigest,
 }
 
-/// A file with at most so many bytes as base64.
+/// A file of at most this many bytes in base64.
 async fn block(
     id: ArtifactId,
     max: u64,
@@ -79,7 +79,7 @@ async fn block(
     if entry.kind != ArtifactKind::Blob || encoded > max {
         return None;
     }
-    // The answer has the file, whoever had its handle.
+    // Whoever had the handle, the answer contains the file.
     toolbox.receive(carrier, &entry.labels).await.ok()?;
     let bytes = artifacts.store.whole(holder.clone(), id).await.ok()??;
     let made = spawn_blocking(move || File {

@@ -1,11 +1,11 @@
-//! Artifacts: large values, texts and files that runs leave for later runs of the same holder.
+//! Artifacts: large values, texts and files that a run leaves for later runs of the same holder.
 //!
-//! `asked.rs` reads the questions of scripts, `answers.rs` answers them, `apart.rs` puts handles in
-//! the places of files in tools' results, `files.rs` puts the files back in the run's value, and
-//! `put_away.rs` keeps what is too large to be shown in an answer.
+//! `asked.rs` parses the questions of scripts, `answers.rs` answers them, `apart.rs` replaces files
+//! in tools' results by handles, `files.rs` puts the files back into the run's value, and
+//! `put_away.rs` stores what is too large to show in an answer.
 //!
-//! Whatever a run reads of an artifact has the labels that the artifact was stored with: the run
-//! carries them from before it gets the answer.
+//! Whatever a run reads of an artifact has the labels that the artifact was stored with. The run
+//! carries them before it gets the answer.
 
 mod answers;
 mod apart;

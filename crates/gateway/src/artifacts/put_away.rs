@@ -1,5 +1,5 @@
-//! What is too large to be shown in an answer to a model: the answer has a preview and the id of an
-//! artifact.
+//! Stores what is too large to show in an answer to a model. The answer gets a preview and the id
+//! of an artifact.
 
 use belljar_ledger::{ArtifactError, Content, Holder, NewArtifact};
 use belljar_model::{
@@ -15,10 +15,10 @@ use super::{
     files::{KnownFiles, digest},
 };
 
-/// Bytes and lines of logs of which all is kept. What is over is cut, as it is of shown logs.
+/// Up to this many bytes and lines, logs are kept whole. The rest is cut, as it is from shown logs.
 const KEPT_LOGS: (ByteSize, u64) = (ByteSize::mib(1), 100_000);
 
-/// What an answer shows of a run: the limits that hold without artifacts.
+/// How much of a run's logs an answer shows: the limits that apply without artifacts.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Shown {
     logs: ByteSize,
@@ -33,12 +33,12 @@ impl Shown {
 }
 
 /// The limits of a run whose value and logs may become artifacts: what leaves the jar may be larger
-/// than what is shown. A limit that was asked for stays.
+/// than what is shown. A limit that the caller asked for stays.
 pub(crate) fn roomier(limits: Limits, asked: &LimitsPatch, settings: &ArtifactSettings) -> Limits {
     Limits {
         max_output: match asked.max_output {
             Some(_) => limits.max_output,
-            // What a script could not get back would be of little use.
+            // A value that is too large for a script to read back would be of little use.
             None => limits.max_output.max(settings.max_artifact.min(ByteSize::b(MAX_ARTIFACT_BYTES as u64))),
         },
         max_logs: match asked.max_logs {
@@ -58,21 +58,21 @@ pub(crate) struct PutAway<'a> {
     pub(crate) artifacts: &'a ArtifactStore,
     pub(crate) holder: &'a Holder,
     pub(crate) run: RunId,
-    /// What the run carries at its end.
+    /// The labels that the run carries at its end.
     pub(crate) labels: Vec<String>,
-    /// Files in the value that are kept already.
+    /// Files in the value that are already kept.
     pub(crate) known: KnownFiles,
 }
 
 impl PutAway<'_> {
-    /// Puts away what an answer does not show, and `logs`, which were cut.
+    /// Stores what an answer does not show, and `logs` if they were cut.
     pub(crate) async fn from(&self, outcome: &mut Outcome, logs: Option<String>) {
         if let Ok(value) = &outcome.result
             && value.as_str().len() as u64 > self.artifacts.settings.inline.as_u64()
         {
             let value = value.clone();
             let read = spawn_blocking(move || (preview(&value), content(value))).await;
-            // Neither panics; without them the value stays as it is.
+            // Neither panics. Without them the value would stay as it is.
             if let Ok((preview, content)) = read {
                 let part = self.kept(outcome, KeptOf::Value, content, None).await;
                 outcome.result = Ok(preview);
@@ -100,7 +100,7 @@ impl PutAway<'_> {
         }
     }
 
-    /// Stores one part, or says why it is not kept.
+    /// Stores one part, or reports why it is not kept.
     async fn kept(&self, outcome: &mut Outcome, of: KeptOf, content: Content, mime: Option<String>) -> KeptPart {
         let bytes = content.bytes().len() as u64;
         let artifact = NewArtifact { content, name: None, mime, run: Some(self.run), labels: self.labels.clone() };
@@ -122,7 +122,8 @@ fn said(error: &ArtifactError) -> String {
     format!("{error} ({})", error.hint())
 }
 
-/// A text is searched by its lines, and is not JSON.
+/// The content as which a value is kept. A string is kept as text, so that a search finds its
+/// lines.
 fn content(value: JsonText) -> Content {
     let is_text = value.as_str().trim_start().starts_with('"');
     match serde_json::from_str::<String>(value.as_str()) {
@@ -131,7 +132,7 @@ fn content(value: JsonText) -> Content {
     }
 }
 
-/// Cuts the logs to what is shown, and gives all of them as a text if anything was cut.
+/// Cuts the logs to what is shown, and returns the whole logs as a text if anything was cut.
 pub(crate) fn cut_logs(logs: &mut Vec<LogEntry>, shown: Shown) -> Option<String> {
     let (mut bytes, mut lines) = (shown.logs.as_u64(), shown.lines);
     let fits = |entry: &LogEntry| {

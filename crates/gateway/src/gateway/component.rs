@@ -1,8 +1,8 @@
-//! Runs components that others built over the toolbox, each in a process of its own.
+//! Runs components that others built over the toolbox, each in its own process.
 //!
 //! What a component imports is known before it runs, and is all that it is granted: some tools, or
-//! any, if it imports the interface that finds them by their names. Its calls go the way of a
-//! script's: by the run's grant, past the owner's rules, into the ledger.
+//! any tool if it imports the interface that finds tools by name. Its calls are handled like a
+//! script's: they pass the run's grant and the owner's rules, and are written to the ledger.
 
 use std::sync::Arc;
 
@@ -30,12 +30,11 @@ use crate::{
 /// A component to be run, and what runs it.
 #[derive(Debug, Clone)]
 pub struct ComponentJob {
-    /// This program in the role in which it calls
-    /// [`serve_component`](belljar_engine::serve_component).
+    /// This program in the role that calls [`serve_component`](belljar_engine::serve_component).
     pub program: WorkerProgram,
     /// The component's file: WebAssembly, or its text form.
     pub file: Vec<u8>,
-    /// What a `run` that takes an input is given: a JSON text.
+    /// The input of a `run` that takes one, as JSON text.
     pub input: Option<String>,
 }
 
@@ -44,10 +43,11 @@ pub struct ComponentJob {
 pub struct ComponentPlan {
     /// What it imports.
     pub imports: Imports,
-    /// The tool behind each imported function, in the component's order; all tools of all servers,
-    /// if it can find any.
+    /// The tool behind each imported function, in the component's order, or all tools of all
+    /// servers if it can find any tool.
     pub tools: Vec<CallPlan>,
-    /// The servers whose tools are not known, though it could find them, with the reasons.
+    /// The servers whose tools are not known although the component could find them, with the
+    /// reasons.
     pub unavailable: Vec<(String, String)>,
 }
 
@@ -91,10 +91,10 @@ impl Gateway {
     /// Repeats a recorded run of a component. No tool is called, and no child is started.
     ///
     /// # Errors
-    /// [`ReplayError`]: the recording is of something else, or the first difference.
+    /// [`ReplayError`]: the recording is not of this component, or the first difference.
     pub async fn replay_component(&self, job: &ComponentJob, recording: &Recording) -> Result<Outcome, ReplayError> {
         let ceiling = self.replay_ceiling();
-        // Its process may have what the run had, and no more than that is allowed here.
+        // The process may use as much as the recorded run did, within this gateway's limits.
         let limits = apart::replay_limits(recording, &ceiling)?;
         let process = ComponentProcess::start(&job.program, &job.file, &limits).await;
         let process = process.map_err(|fault| ReplayError::Run(fault.error()))?;
@@ -104,12 +104,12 @@ impl Gateway {
         Ok(outcome)
     }
 
-    /// What a component could reach, what that may change, and what the owner's rules say of it. It
-    /// is neither compiled nor run, and nothing is called. Servers whose tools are not known are
-    /// started.
+    /// What a component could reach, what that may change, and what the owner's rules say about it.
+    /// The component is neither compiled nor run, and nothing is called. Servers whose tools are
+    /// not known are started.
     ///
     /// # Errors
-    /// Why it would not be run.
+    /// Why the component would not be run.
     pub async fn plan_component(&self, job: &ComponentJob) -> Result<ComponentPlan, RunError> {
         let (process, mut servers) = self.component_read(job, &self.limits).await?;
         let imports = process.imports().clone();
@@ -152,8 +152,8 @@ impl Gateway {
         Ok(ComponentPlan { imports, tools, unavailable })
     }
 
-    /// A process that has read the component, and the servers that it imports, all of which has
-    /// what it wants of them.
+    /// A process that has read the component, and the servers that it imports, which have
+    /// everything that it wants of them.
     async fn component_read(
         &self,
         job: &ComponentJob,
@@ -161,7 +161,8 @@ impl Gateway {
     ) -> Result<(ComponentProcess, Vec<Server>), RunError> {
         let process = ComponentProcess::start(&job.program, &job.file, limits).await.map_err(|fault| fault.error())?;
         let mut servers = self.component_servers(process.imports()).await;
-        // A list on disk may be outdated: nothing is missing before the server itself lacks it.
+        // A list on disk may be outdated, so nothing counts as missing until the server itself
+        // lacks it.
         let looked = lacking(process.imports(), &servers).into_iter().map(|server| self.toolbox.look_again(server));
         if join_all(looked).await.contains(&true) {
             servers = self.component_servers(process.imports()).await;
@@ -189,10 +190,10 @@ impl Gateway {
         self.servers_of(&imported).await
     }
 
-    /// The servers, of which these are started if their tools are not known; all, if none is named.
+    /// The servers, after starting these if their tools are not known, or all if none is named.
     async fn servers_of(&self, names: &[&str]) -> Vec<Server> {
         let catalog = self.toolbox.catalog_of(names).await;
-        // A script with a name is run by the interpreter, which is not there.
+        // A named script needs the interpreter, which a component does not have.
         let is_server = |server: &Server| !(self.toolbox.has_skills() && server.name() == SKILLS);
         Server::all(&catalog).into_iter().filter(is_server).collect()
     }

@@ -62,7 +62,7 @@ impl Gateway {
             let moved = ledger.change_question(Change::Move(run, desk)).await.map_err(unusable)?;
             moved.map_err(|refusal| RunError::new(ErrorKind::Internal, refusal.to_string()))?;
         }
-        // The owner's word about calls that were sent is as good as a decision.
+        // The owner's word about calls that were sent counts as a decision.
         let is_settled = resting.assumed.is_some();
         let is_decided = async { if is_settled { Ok(true) } else { self.is_decided(&ledger, &terms).await } };
         tokio::select! {
@@ -76,7 +76,7 @@ impl Gateway {
         let taken = ledger.take_up(run).await.map_err(unusable)?;
         let resting = taken.map_err(|reason| self.not_resting(run, reason))?;
         let (terms, recording) = opened(run, &resting)?;
-        // From here on, any failure before it goes on suspends it again.
+        // From here on, any failure before the run goes on suspends it again.
         let told = self.toolbox.told();
         let log = RunLog::go_on(told, self.origin, &self.asker, (run, &resting), &terms, self.heard());
         let recording = Recording::read(recording);
@@ -107,7 +107,7 @@ impl Gateway {
         // The calls that waited are sent first.
         let paths = terms.waits.iter().filter_map(|wait| wait.said.tool.parse::<ToolPath>().ok());
         paths.for_each(|path| self.toolbox.upstream().begin(path.server()));
-        // Resuming a run in another way gives it no more rights than it began with.
+        // Resuming a run in a different way gives it no more rights than it began with.
         let ceiling = terms.ceiling.map_or(self.ceiling, |ceiling| ceiling.min(self.ceiling));
         let who = AsRules::new(self.asker.clone(), terms.profile.as_deref().map(Arc::from));
         who.counts().go_on(&terms.counts);
@@ -164,7 +164,8 @@ impl Gateway {
         .await)
     }
 
-    /// Whose things the run has: those of whoever resumes it, in the workspace in which it began.
+    /// Whose things the run has: those of the caller who resumes it, in the workspace in which it
+    /// began.
     fn holder_of(&self, terms: &Terms) -> Option<Holder> {
         let (holder, workspace) = self.holder.as_ref().zip(terms.workspace.as_deref())?;
         Some(Holder { workspace: workspace.into(), ..holder.clone() })

@@ -1,6 +1,6 @@
-//! Runs for a program that offers functions of its own. `tools.rs` has these functions, `own.rs`
-//! which of belljar's tools such a run gets in addition, and `joined.rs` puts both into the form
-//! that the sandbox uses.
+//! Runs for a program that offers its own functions. `tools.rs` has these functions, `own.rs`
+//! decides which of belljar's tools such a run gets in addition, and `joined.rs` puts both into the
+//! form that the sandbox uses.
 //!
 //! belljar's own tools are called through the run's grant, as in any other run: the owner's rules,
 //! limits and ledger apply to them.

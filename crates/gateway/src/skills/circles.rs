@@ -1,11 +1,11 @@
-//! Scripts with names that call each other in a circle, as far as their sources show it. (The
-//! interpreter refuses every other circle when it comes to the call.)
+//! Named scripts that call each other in a circle, as far as their sources show it. (The
+//! interpreter refuses any other circle when it gets to the call.)
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{SKILLS, Skill};
 
-/// Says of each script of a circle which way it goes.
+/// Notes for each script of a circle the path that leads back to it.
 pub(super) fn find(skills: &mut BTreeMap<String, Skill>) {
     let names: BTreeSet<String> = skills.keys().cloned().collect();
     let mut calls: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
@@ -31,12 +31,12 @@ pub(super) fn find(skills: &mut BTreeMap<String, Skill>) {
     }
 }
 
-/// Whether a script is meant by the name that stands in a source: its own, or its alias.
+/// Whether a name in a source means this script: its own name, or its alias.
 fn is_called(name: &str, written: &str) -> bool {
     name == written || (name.len() == written.len() && name.replace('-', "_") == written)
 }
 
-/// The shortest way from a script to itself.
+/// The shortest path from a script back to itself.
 fn way_back<'n>(start: &'n str, calls: &BTreeMap<&'n str, Vec<&'n str>>) -> Option<Vec<&'n str>> {
     let mut ways = vec![vec![start]];
     let mut seen = BTreeSet::new();

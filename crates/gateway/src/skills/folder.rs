@@ -1,6 +1,6 @@
 //! The files of the folders. Whoever writes them has scripts run with the owner's tools, so they
-//! are trusted as the configuration is: only if nobody but the user and root can have written them.
-//! Links and whatever else is not a file are refused.
+//! are trusted like the configuration: only if nobody but the user and root can have written them.
+//! Links, and anything else that is not a regular file, are refused.
 
 use std::{
     io::{ErrorKind, Read as _},
@@ -10,15 +10,15 @@ use std::{
 use belljar_files::{check_file, check_folder, check_link};
 use cap_std::{ambient_authority, fs::Dir};
 
-/// The most scripts of all folders. A person keeps some dozens.
+/// The most scripts in all folders. A person keeps a few dozen.
 const MAX_FILES: usize = 200;
-/// The most bytes of one script: a long one has some KB.
+/// The most bytes of one script. A long one has a few KB.
 pub const MAX_FILE_BYTES: usize = 64 * 1024;
 /// The most bytes of all scripts.
 const MAX_ALL_BYTES: usize = 1024 * 1024;
 /// The most bytes of a name.
 const MAX_NAME_BYTES: usize = 64;
-/// The most entries of a folder that are looked at.
+/// The most entries of a folder that are examined.
 const MAX_ENTRIES: usize = 2_000;
 /// The most problems that are kept.
 const MAX_PROBLEMS: usize = 50;
@@ -30,15 +30,15 @@ const MAX_SHOWN: usize = 80;
 pub struct SkillFolder {
     /// The folder.
     pub path: PathBuf,
-    /// Whether the owner's configuration names it. Otherwise it is the one beside the
-    /// configuration, which need not exist, and which a link may not lead out of there.
+    /// Whether the owner's configuration names it. Otherwise it is the folder beside the
+    /// configuration, which need not exist. A link must not lead out of there.
     pub is_named: bool,
 }
 
 /// A file that has the name of a script.
 pub(super) struct Found {
     pub(super) name: String,
-    /// As stacks name it.
+    /// The file's name in stack traces.
     pub(super) file: String,
     pub(super) path: String,
     pub(super) text: String,
@@ -48,13 +48,13 @@ pub(super) struct Found {
 
 #[derive(Default)]
 pub(super) struct Scanned {
-    /// In the order of the folders, and of their names.
+    /// The files, in the order of the folders and then of their names.
     pub(super) files: Vec<Found>,
     pub(super) problems: Vec<String>,
     bytes: usize,
 }
 
-/// Names that a namespace does not have, since they mean something to the language.
+/// Names that a namespace cannot have, since they mean something to the language.
 const TAKEN: [&str; 2] = ["constructor", "then"];
 
 /// Whether a script may have this name: a lower-case letter, and then letters, digits, `_` and `-`.
@@ -180,7 +180,8 @@ fn opened(folder: &SkillFolder) -> Result<std::io::Result<Dir>, String> {
     if !folder.is_named {
         return Ok(parent.open_dir(name));
     }
-    // Where it is could be replaced, and a link leads to wherever its maker wanted.
+    // A parent folder that others can write to could be replaced, and a link leads wherever its
+    // author wanted.
     check_folder(&parent, shown).map_err(|distrust| distrust.to_string())?;
     if parent.symlink_metadata(name).is_ok() {
         check_link(&parent, Path::new(name), &folder.path).map_err(|distrust| distrust.to_string())?;

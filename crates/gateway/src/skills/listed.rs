@@ -1,20 +1,20 @@
-//! What there is to tell of the scripts with names.
+//! The list of named scripts.
 
 use serde::Serialize;
 
 use super::SKILLS;
 use crate::Toolbox;
 
-/// All scripts with names, and what else their folders have.
+/// All named scripts, and the problems in their folders.
 #[derive(Debug, Serialize)]
 pub struct ListedSkills {
-    /// By name.
+    /// The scripts, sorted by name.
     pub skills: Vec<ListedSkill>,
     /// Files and folders that are not used, and why.
     pub problems: Vec<String>,
 }
 
-/// One script with a name.
+/// One named script.
 #[derive(Debug, Serialize)]
 pub struct ListedSkill {
     /// Its name.
@@ -23,7 +23,7 @@ pub struct ListedSkill {
     pub path: String,
     /// Whether it can be called.
     pub ok: bool,
-    /// The first sentence of what it says of itself.
+    /// The first sentence of its description.
     pub summary: String,
     /// Its signature, on one line.
     pub signature: Option<String>,
@@ -34,7 +34,7 @@ pub struct ListedSkill {
 }
 
 impl Toolbox {
-    /// The scripts with names, read now. Without an engine to read them there are none.
+    /// The named scripts, read now. Without an engine to read them there are none.
     pub async fn listed_skills(&self) -> ListedSkills {
         self.refresh_skills().await;
         let Some(known) = self.skills().map(|skills| skills.known()) else {

@@ -1,15 +1,16 @@
-//! The owner's scripts with names, which other scripts call as `skills.NAME`.
+//! The owner's named scripts, which other scripts call as `skills.NAME`.
 //!
-//! They are files of folders that the owner's configuration decides on. To the rest of this crate
+//! They are files in the folders that the owner's configuration names. To the rest of this crate
 //! they are the tools of one more server, which is never started: they are found, checked, judged
-//! and recorded as tools are. What a call of one answers is that it may run; it runs in the jar of
-//! the script that calls it.
+//! and recorded like tools. The answer of such a call is only that the script may run. It runs in
+//! the jar of the script that calls it.
 //!
 //! - `folder.rs`: the files, within bounds.
-//! - `signature.rs`: what each takes, which is read in a jar: this crate parses no script.
+//! - `signature.rs`: what each script takes. It is read in a jar, since this crate parses no
+//!   script.
 //! - `circles.rs`: scripts that call each other in a circle.
-//! - `listed.rs`: what there is to tell of them.
-//! - `offered.rs`: those of a run, beside the tools of servers.
+//! - `listed.rs`: the list of the scripts.
+//! - `offered.rs`: the scripts of a run, beside the tools of servers.
 
 mod circles;
 mod folder;
@@ -33,16 +34,16 @@ pub use listed::{ListedSkill, ListedSkills};
 pub(crate) use offered::{RunSkills, may_run};
 use signature::{Read, Signature};
 
-/// The name of the server whose tools they are. No other may have it.
+/// The name of the server whose tools the scripts are. No other server may have it.
 pub const SKILLS: &str = "skills";
 
-/// What a model reads of each.
+/// The description of each script for a model.
 const OF_THE_OWNER: &str = "A script of belljar's owner: each tool that it calls is judged by itself.";
 
-/// How long one reading of the folders may take, with the wait for a place to read scripts in. What
-/// is left then is read by a later one.
+/// How long one reading of the folders may take, including the wait for a slot to read scripts in.
+/// A later reading does the rest.
 const READING: Duration = Duration::from_secs(10);
-/// How long nothing is read again where there was no place.
+/// How long nothing is read again after there was no slot.
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// The scripts of some folders.
@@ -51,12 +52,12 @@ pub struct Skills {
     /// Where signatures are read; without one, there are no scripts.
     engine: OnceLock<Engine>,
     known: Mutex<Arc<Known>>,
-    /// One reading of the folders at a time. Until then nothing is read again: there was no place
-    /// to read in.
+    /// Allows one reading of the folders at a time. If there was no slot to read in, nothing is
+    /// read again until this time.
     reading: tokio::sync::Mutex<Option<Instant>>,
 }
 
-/// What the folders had when they were read last.
+/// What the folders contained when they were last read.
 #[derive(Default)]
 pub(crate) struct Known {
     skills: BTreeMap<String, Skill>,
@@ -67,7 +68,7 @@ pub(crate) struct Known {
 
 /// One script.
 pub(crate) struct Skill {
-    /// As stacks name it: `skills/NAME.ts`.
+    /// The file's name in stack traces: `skills/NAME.ts`.
     file: String,
     path: String,
     text: Arc<str>,
@@ -77,30 +78,31 @@ pub(crate) struct Skill {
 }
 
 impl Skills {
-    /// The scripts of these folders. None is read yet.
+    /// The scripts in these folders. None is read yet.
     pub fn new(folders: Vec<SkillFolder>) -> Self {
         Self { folders, engine: OnceLock::new(), known: Mutex::default(), reading: tokio::sync::Mutex::default() }
     }
 
-    /// Has signatures read by this engine.
+    /// Sets the engine that reads signatures.
     pub(crate) fn read_with(&self, engine: &Engine) {
         self.engine.get_or_init(|| engine.clone());
     }
 
-    /// A script as one with a name: as it is, or in the function that such a script exports.
+    /// Converts a script to the form of a named one: unchanged, or wrapped in the function that
+    /// such a script exports.
     ///
     /// # Errors
-    /// Why it cannot be one.
+    /// Why it cannot be converted.
     pub(crate) async fn named(engine: &Engine, text: &str) -> Result<String, String> {
         signature::named(text, engine).await
     }
 
-    /// What is known of them.
+    /// What is known of the scripts.
     pub(crate) fn known(&self) -> Arc<Known> {
         self.known.lock().clone()
     }
 
-    /// Reads the folders again. A file that is as before is not looked into.
+    /// Reads the folders again. A file that has not changed is not examined.
     ///
     /// # Cancellation
     /// What is known stays as it was.
@@ -137,7 +139,7 @@ impl Skills {
                 }
             };
             let skill = match known.filter(|known| !read.is_lasting() && known.read.signature().is_some()) {
-                // It stays as it was until it can be read.
+                // The script stays as it was until it can be read.
                 Some(known) => known.before_circles(),
                 None => {
                     let broken = read.broken(&found.file);
@@ -154,7 +156,7 @@ impl Skills {
 }
 
 impl Known {
-    /// They, as the tools of a server.
+    /// The scripts as the tools of a server.
     pub(crate) fn list(&self) -> Arc<Vec<ToolDefinition>> {
         self.list.clone()
     }
@@ -172,7 +174,7 @@ impl Known {
 }
 
 impl Skill {
-    /// The same, as it is by itself.
+    /// The same script, without the check for circles.
     fn before_circles(&self) -> Self {
         let Self { file, path, text, read, .. } = self;
         let broken = read.broken(file);

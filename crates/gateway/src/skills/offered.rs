@@ -1,4 +1,4 @@
-//! Scripts with names, as a run and the toolbox have them beside other tools.
+//! Named scripts, as a run and the toolbox have them beside other tools.
 
 use std::sync::Arc;
 
@@ -9,8 +9,8 @@ use super::{Known, SKILLS};
 use crate::Toolbox;
 
 impl Toolbox {
-    /// Reads the scripts with names again. This is done before a run and before a search, and never
-    /// within a run: reading them may need a place among the runs.
+    /// Reads the named scripts again. This is done before a run and before a search, and never
+    /// within a run, since reading them may need a slot among the runs.
     ///
     /// # Cancellation
     /// What is known stays as it was.
@@ -20,14 +20,14 @@ impl Toolbox {
         }
     }
 
-    /// Whether a path leads to a script with a name. A run that goes on may have some that are gone
-    /// with their folder.
+    /// Whether a path leads to a named script. A resumed run may have scripts that are gone
+    /// together with their folder.
     pub(crate) fn is_skill(&self, path: &ToolPath) -> bool {
         path.server() == SKILLS && (self.has_skills() || self.position_of(SKILLS).is_none())
     }
 }
 
-/// The scripts with names of a run: those that there were when it began. An owner may change them
+/// The named scripts of a run: those that existed when it began. The owner may change them
 /// meanwhile.
 #[derive(Default)]
 pub(crate) struct RunSkills {
@@ -36,24 +36,24 @@ pub(crate) struct RunSkills {
 }
 
 impl RunSkills {
-    /// Those that the toolbox knows now.
+    /// The scripts that the toolbox knows now.
     pub(crate) fn of(toolbox: &Toolbox) -> Self {
         Self { known: toolbox.skills().map(|skills| skills.known()), goes_on: false }
     }
 
-    /// The same for a run that goes on. The interpreter has those that its recording has, and says
-    /// itself if it has not the one that is called.
+    /// The same for a resumed run. The interpreter has the scripts of its recording, and reports it
+    /// itself if the called one is not among them.
     pub(crate) fn going_on(self) -> Self {
         Self { goes_on: true, ..self }
     }
 
-    /// Why a script with a name cannot be called.
+    /// Why a named script cannot be called.
     pub(crate) fn broken(&self, path: &ToolPath) -> Option<String> {
         let known = self.known_to(path).filter(|_| !self.goes_on)?;
         known.broken(path.tool()).map(str::to_owned)
     }
 
-    /// Adds what the interpreter runs to the description of a script with a name.
+    /// Adds what the interpreter runs to the description of a named script.
     pub(crate) fn with_script(&self, path: &ToolPath, described: Value) -> Value {
         match (described, self.known_to(path).and_then(|known| known.text(path.tool()))) {
             (Value::Object(mut described), Some((file, text))) => {
@@ -65,7 +65,7 @@ impl RunSkills {
         }
     }
 
-    /// What the interpreter needs of a script with a name that no description has any more.
+    /// What the interpreter needs of a named script that no description has any more.
     pub(crate) fn alone(&self, path: &ToolPath) -> Option<JsonText> {
         let (file, text) = self.known_to(path)?.text(path.tool())?;
         Some(JsonText::from_value(&json!({ "path": path.to_string(), "file": file, "source": text })))
@@ -76,8 +76,8 @@ impl RunSkills {
     }
 }
 
-/// The answer of a call of a script with a name: the interpreter runs it once it has this. Where it
-/// does not have the script, it tells the answer by its text.
+/// The answer to a call of a named script: once the interpreter has it, it runs the script. If it
+/// does not have the script, it recognises the answer by its text.
 pub(crate) fn may_run() -> JsonText {
     JsonText::from_value(&json!({ "_meta": { "belljar/script": true }, "content": [] }))
 }

@@ -1,4 +1,4 @@
-//! What a script with a name takes: read by the interpreter in a jar of its own.
+//! What a named script takes: read by the interpreter in its own jar.
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
@@ -12,18 +12,18 @@ use sha2::{Digest as _, Sha256};
 
 use super::folder::Found;
 
-/// How long the reading of one may take. It takes about a millisecond.
+/// How long reading one script may take. It usually takes about a millisecond.
 const COMPUTE: Duration = Duration::from_secs(5);
-/// What is read of a schema that an author wrote.
+/// The bounds for a schema that an author wrote.
 const BOUNDS: JsonBounds = JsonBounds { bytes: 16 * 1024, depth: 32, values: 2_000 };
-/// Whom admission thinks of it as.
+/// The client for which slots are requested.
 const CLIENT: &str = "skills";
 
-/// What was read of a file.
+/// The result of reading a file.
 pub(super) struct Read {
     digest: [u8; 32],
     file: String,
-    /// What the file system says, if the file is not used.
+    /// Why the file is not used, if the file system objects.
     refused: Option<String>,
     signature: Result<Signature, Fault>,
 }
@@ -33,17 +33,17 @@ pub(super) struct Signature {
     pub(super) description: String,
     pub(super) schema: Map<String, Value>,
     pub(super) result: Option<Map<String, Value>>,
-    /// The scripts with names that it calls, by the names in its source.
+    /// The named scripts that it calls, by the names in its source.
     pub(super) calls: BTreeSet<String>,
 }
 
 struct Fault {
     text: String,
-    /// Whether it is about the file, and not about the moment.
+    /// Whether the fault is in the file, and not temporary.
     is_lasting: bool,
 }
 
-/// As the interpreter gives it.
+/// The signature as the interpreter returns it.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Given {
@@ -57,12 +57,12 @@ struct Given {
 }
 
 impl Read {
-    /// Whether what was found is about the file, and not about the moment.
+    /// Whether the result depends on the file alone, and is not temporary.
     pub(super) fn is_lasting(&self) -> bool {
         self.signature.as_ref().err().is_none_or(|fault| fault.is_lasting)
     }
 
-    /// Whether this file was read, and need not be again.
+    /// Whether this file was read, and need not be read again.
     pub(super) fn is_of(&self, found: &Found) -> bool {
         self.is_lasting()
             && self.digest == digest(&found.text)
@@ -89,7 +89,7 @@ pub(super) async fn read(found: &Found, engine: &Engine) -> Read {
     Read { digest: digest(&found.text), file: found.file.clone(), refused: found.refused.clone(), signature }
 }
 
-/// A file that could not be read now.
+/// The result for a file that could not be read now.
 pub(super) fn unread(found: &Found) -> Read {
     let text = ": it is not read yet, since belljar is busy: try again in a moment".to_owned();
     let signature = Err(Fault { text, is_lasting: false });
@@ -115,10 +115,10 @@ fn wrong(what: String) -> Fault {
     Fault { text: format!(": {what}"), is_lasting: true }
 }
 
-/// Any script as one with a name.
+/// Converts any script to the form of a named one.
 ///
 /// # Errors
-/// Why it cannot be one, behind its name.
+/// Why it cannot be converted, as a text that follows its name.
 pub(super) async fn named(text: &str, engine: &Engine) -> Result<String, String> {
     given(text, engine).await.map(|given| given.text).map_err(|fault| fault.text)
 }
@@ -142,8 +142,8 @@ async fn signature(text: &str, engine: &Engine) -> Result<Signature, Fault> {
     Ok(Signature { description, schema, result, calls })
 }
 
-/// Whether arguments can be checked by a schema. One that is large to compile is looked at when
-/// there are some.
+/// Whether arguments can be checked with a schema. A schema that is large to compile is examined
+/// only when there are arguments.
 fn is_usable(schema: &Map<String, Value>) -> Result<(), Unfit> {
     let schema = Value::Object(schema.clone());
     if Plan::of(&schema)?.is_small {
@@ -152,7 +152,7 @@ fn is_usable(schema: &Map<String, Value>) -> Result<(), Unfit> {
     Ok(())
 }
 
-/// What is wrong, behind the name of the file.
+/// The problem, as a text that follows the name of the file.
 fn said(error: &RunError) -> String {
     let place = match (error.line, error.column) {
         (Some(line), Some(column)) => format!(":{line}:{column}"),

@@ -1,5 +1,5 @@
-//! The text of a `CallToolResult` of which a part becomes something else: taken apart and put
-//! together as text, so that no number loses a digit and no member is lost.
+//! Changes a part of the text of a `CallToolResult`. It is taken apart and put together as text, so
+//! that no number loses a digit and no member is lost.
 
 use std::ops::Range;
 
@@ -12,9 +12,9 @@ use serde_json::{
     value::{RawValue, to_raw_value},
 };
 
-/// Where the server's own `structuredContent` is after a filter.
+/// The place of the server's own `structuredContent` after filtering.
 const UNFILTERED: &str = "belljar/unfiltered";
-/// That a filter was there.
+/// Marks a result that was filtered.
 const FILTERED: &str = "belljar/filtered";
 
 /// The members of an object, in their order, as text.
@@ -25,12 +25,12 @@ impl<'a> Members<'a> {
         serde_json::from_str(text).ok()
     }
 
-    /// The value of a member; of two, the last counts, as in a tree.
+    /// The value of a member. If there are two of that name, the last counts, as in a tree.
     fn get(&self, name: &str) -> Option<&'a RawValue> {
         self.0.iter().rev().find(|(member, _)| member == name).map(|(_, value)| *value)
     }
 
-    /// The text without some members and with others behind them.
+    /// The text without some members and with others after the rest.
     fn with(&self, new: &[(&str, &str)]) -> String {
         let is_old = |name: &str| !new.iter().any(|(other, _)| *other == name);
         let old = self.0.iter().filter(|(name, _)| is_old(name)).map(|(name, value)| (name.as_str(), value.get()));
@@ -64,13 +64,13 @@ impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
     }
 }
 
-/// A content block, as far as it is text.
+/// A content block, of which only the text matters.
 #[derive(Deserialize)]
 struct Block {
     text: Option<String>,
 }
 
-/// The text of what a script would get of a result that is no error.
+/// The text of what a script would get of a successful result.
 pub(crate) fn scripts_value(result: &str) -> Option<Box<RawValue>> {
     let members = Members::of(result)?;
     if let Some(structured) = members.get("structuredContent").filter(|structured| structured.get() != "null") {
@@ -89,8 +89,8 @@ pub(crate) fn scripts_value(result: &str) -> Option<Box<RawValue>> {
     to_raw_value(&text).ok()
 }
 
-/// Where the blocks of a result's content are that have more than so many bytes, if a script gets
-/// the content: of a result with something structured, it gets that.
+/// The positions of the blocks in a result's content that have more than `above` bytes, if a script
+/// gets the content. If the result has structured content, the script gets that instead.
 pub(crate) fn large_blocks(result: &str, above: u64) -> Vec<Range<usize>> {
     let Some(members) = Members::of(result) else { return Vec::new() };
     if members.get("structuredContent").is_some_and(|structured| structured.get() != "null") {
@@ -98,7 +98,7 @@ pub(crate) fn large_blocks(result: &str, above: u64) -> Vec<Range<usize>> {
     }
     let content = members.get("content").and_then(|content| serde_json::from_str::<Vec<&RawValue>>(content.get()).ok());
     let place = |block: &&RawValue| {
-        // They are parts of the text.
+        // The blocks are slices of the text.
         let start = (block.get().as_ptr() as usize).checked_sub(result.as_ptr() as usize)?;
         let place = start..start.checked_add(block.get().len())?;
         (place.len() as u64 > above && result.get(place.clone()) == Some(block.get())).then_some(place)
@@ -106,7 +106,7 @@ pub(crate) fn large_blocks(result: &str, above: u64) -> Vec<Range<usize>> {
     content.iter().flatten().filter_map(place).collect()
 }
 
-/// A text with others in the places of some of its parts, which follow each other.
+/// A text with some of its parts replaced. The parts are in order.
 pub(crate) fn with_parts(text: &str, parts: &[(Range<usize>, String)]) -> Option<String> {
     let mut made = String::with_capacity(text.len());
     let mut done = 0;
@@ -119,7 +119,7 @@ pub(crate) fn with_parts(text: &str, parts: &[(Range<usize>, String)]) -> Option
     Some(made)
 }
 
-/// The result with what a filter made of it.
+/// The result with the output of a filter.
 pub(crate) fn with_filtered(result: &str, filtered: &str) -> Option<String> {
     let members = Members::of(result)?;
     let meta = members.get("_meta").and_then(|meta| Members::of(meta.get())).unwrap_or(Members(Vec::new()));

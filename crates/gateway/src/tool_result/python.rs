@@ -1,5 +1,5 @@
-//! Results that are text in Python's notation, as servers written in Python print their rows. Their
-//! text becomes JSON, and is treated like any other JSON from there on.
+//! Results that are text in Python's notation, as servers written in Python print their rows. The
+//! text becomes JSON, and is treated like any other JSON from then on.
 //!
 //! This is done before an answer enters the sandbox, and so before it is recorded: a replay sees
 //! what the run saw.

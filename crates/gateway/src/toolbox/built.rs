@@ -1,4 +1,4 @@
-//! How a toolbox is made: what it has beside its children.
+//! How a toolbox is made, with everything that it has beside its children.
 
 use std::sync::Arc;
 
@@ -30,8 +30,8 @@ impl Toolbox {
         self
     }
 
-    /// Adds the owner's scripts with names, as the tools of one more server. They are found once a
-    /// [`Gateway`](crate::Gateway) was made of this toolbox, whose engine reads them.
+    /// Adds the owner's named scripts, as the tools of one more server. They are found once a
+    /// [`Gateway`](crate::Gateway) was made from this toolbox, since its engine reads them.
     #[must_use]
     pub fn with_skills(mut self, skills: Skills) -> Self {
         let mut exact: Vec<String> = self.servers.iter().map(|server| server.names.exact().to_owned()).collect();
@@ -39,7 +39,7 @@ impl Toolbox {
         let exact: Vec<&str> = exact.iter().map(String::as_str).collect();
         let mut names = namespaces(&exact);
         if let Some(own) = names.pop() {
-            // An exact name wins over an alias, so that of another server may change.
+            // An exact name wins over an alias, so another server's alias may change.
             self.servers.iter_mut().zip(names).for_each(|(server, names)| server.names = names);
             self.servers.push(BoundServer {
                 names: own,
@@ -59,8 +59,8 @@ impl Toolbox {
         self
     }
 
-    /// Lets these rules of the owner judge every call. `specs` are those that the toolbox was made
-    /// of.
+    /// Lets these rules of the owner judge every call. `specs` are those from which the toolbox was
+    /// made.
     #[must_use]
     pub fn with_policy(mut self, policy: Arc<Policy>, specs: &[ServerSpec]) -> Self {
         self.rules = Some(Rules::new(policy, specs));
@@ -88,16 +88,16 @@ impl Toolbox {
         self
     }
 
-    /// Has this program check arguments that take more than a millisecond, as a worker process: it
-    /// calls [`check_arguments`](crate::check_arguments). Without one, such arguments are left to
-    /// the child, with a warning.
+    /// Sets the program that checks arguments if that takes more than a millisecond, as a worker
+    /// process that calls [`check_arguments`](crate::check_arguments). Without one, such arguments
+    /// are left to the child, with a warning.
     #[must_use]
     pub fn with_check_worker(mut self, program: WorkerProgram) -> Self {
         self.check_workers = Some(Arc::new(CheckWorkers::new(program)));
         self
     }
 
-    /// Has results that the configuration filters filtered by this program, as a worker process: it
+    /// Sets the program that filters results as the configuration says, as a worker process that
     /// answers [`FilterQuestion`](crate::FilterQuestion)s. Without one, such results stay whole,
     /// and the logs of scripts say so.
     #[must_use]
@@ -113,7 +113,7 @@ impl Toolbox {
         self
     }
 
-    /// Traces the runs that `sampling` chooses. Their events say where each stands in its trace.
+    /// Traces the runs that `sampling` chooses. Their events include their place in the trace.
     #[must_use]
     pub fn with_sampling(mut self, sampling: Arc<dyn Sampling>) -> Self {
         Arc::make_mut(&mut self.told).sampling = Some(sampling);

@@ -49,8 +49,8 @@ impl Toolbox {
         joined.catalog.clone()
     }
 
-    /// The list of `server`'s tools, or of all, in this catalogue. `list` makes it if it was not
-    /// requested before.
+    /// The list of `server`'s tools, or of all tools, in this catalogue. `list` makes it if it was
+    /// not requested before.
     pub(crate) fn list(
         &self,
         catalog: &Arc<Catalog>,
@@ -158,8 +158,8 @@ impl Toolbox {
         }
     }
 
-    /// The conditions that make no sense with this list. The server may have changed since they
-    /// were written: its rules fail closed, and those of other servers stay unchanged.
+    /// The conditions of rules that make no sense with this list. The server may have changed since
+    /// they were written. Its rules then fail closed, and those of other servers are unaffected.
     fn broken(&self, server: &BoundServer, tools: &[ToolDefinition]) -> Broken {
         let Some(rules) = &self.rules else { return Broken::default() };
         let name = server.names.exact();
@@ -202,7 +202,8 @@ impl Toolbox {
     }
 }
 
-/// Whether two catalogues of one server are equal. One without tools is made anew each time.
+/// Whether two catalogues of one server are the same. A catalogue without tools is made anew each
+/// time, so its state is compared.
 fn is_same((one, other): (&Arc<ServerCatalog>, &Arc<ServerCatalog>)) -> bool {
     let without_tools = *one.state() != ServerState::Ready && one.state() == other.state();
     Arc::ptr_eq(one, other) || (without_tools && one.name() == other.name())

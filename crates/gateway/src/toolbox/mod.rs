@@ -1,8 +1,8 @@
 //! The children and their tools.
 //!
-//! `built.rs` has what a toolbox is made with, `servers.rs` the servers as they are configured,
-//! `listed.rs` the lists of their tools with what is derived from each list, and `tools.rs` what is
-//! known of one tool.
+//! `built.rs` has the parts with which a toolbox is made, `servers.rs` the servers as they are
+//! configured, `listed.rs` their tool lists and what is derived from each list, and `tools.rs` what
+//! is known of one tool.
 
 mod built;
 mod listed;
@@ -51,8 +51,7 @@ pub struct Toolbox {
     servers: Vec<BoundServer>,
     observations: Arc<Observations>,
     check_workers: Option<Arc<CheckWorkers>>,
-    /// The catalogue that was requested last. What it has indexed is valid as long as no server
-    /// changes.
+    /// The catalogue that was requested last. Its indexes are valid as long as no server changes.
     joined: Mutex<Joined>,
     large_trees: Arc<Semaphore>,
     told: Arc<Told>,
@@ -67,11 +66,11 @@ pub struct Toolbox {
     filters: ResultFilters,
     /// Where the artifacts of runs are kept.
     artifacts: Option<ArtifactStore>,
-    /// The owner's scripts with names, which are the tools of the last server.
+    /// The owner's named scripts, which are the tools of the last server.
     skills: Option<Arc<Skills>>,
     /// How much scripts may keep for later runs.
     keep: KeepSettings,
-    /// Where each server is reached, for its spans.
+    /// How each server is reached, for its spans.
     reached: Arc<BTreeMap<String, Reached>>,
     suspicious: Suspicious,
 }
@@ -90,11 +89,11 @@ struct BoundServer {
     paths: Option<PathRules>,
     routing: Option<Routing>,
     transport: Transport,
-    /// Its start arguments that say where it works.
+    /// Its start arguments that show where it works.
     started_with: OnceCell<Vec<started::Argument>>,
     share: Share,
     lock: ServerLock,
-    /// The locks of principals' instances, as long as a run has one.
+    /// The locks of principals' instances, as long as a run uses one.
     principals_locks: Mutex<HashMap<Arc<str>, Weak<RwLock<()>>>>,
     known: Mutex<Option<Known>>,
 }
@@ -176,12 +175,12 @@ impl Toolbox {
         &self.keep
     }
 
-    /// The owner's scripts with names, if there may be some.
+    /// The owner's named scripts, if there may be any.
     pub(crate) fn skills(&self) -> Option<&Arc<Skills>> {
         self.skills.as_ref()
     }
 
-    /// Whether there may be scripts with names.
+    /// Whether there may be named scripts.
     pub fn has_skills(&self) -> bool {
         self.skills.is_some()
     }
@@ -214,8 +213,8 @@ impl Toolbox {
         self.told.events(self.upstream.subscribe(), &self.reached)
     }
 
-    /// The same for a listener who needs the events of runs whose traces are recorded, and no
-    /// others. Those cost nothing if nobody else listens.
+    /// The same for a listener that needs only the events of runs whose traces are recorded. Other
+    /// events cost nothing if nobody else listens.
     pub fn traced_events(&self) -> RunEvents {
         self.told.traced_events(self.upstream.subscribe(), &self.reached)
     }
@@ -225,9 +224,9 @@ impl Toolbox {
         self.told.live.all()
     }
 
-    /// Cancels a live run for the owner, whoever asked for it, and returns whether there is one of
-    /// this name. It ends with an error of the kind `cancelled`, and so do its calls, which their
-    /// servers may have carried out.
+    /// Cancels a live run for the owner, whoever started it, and returns whether there is such a
+    /// run. It ends with an error of the kind `cancelled`, and so do its calls, which their servers
+    /// may have carried out.
     pub fn cancel(&self, run: RunId) -> bool {
         self.told.live.cancel(run)
     }
@@ -242,7 +241,7 @@ impl Toolbox {
         &self.waiting
     }
 
-    /// The ledger and listeners that are told of runs.
+    /// The ledger and listeners that are notified of runs.
     pub(crate) fn told(&self) -> &Arc<Told> {
         &self.told
     }
@@ -257,9 +256,9 @@ impl Toolbox {
         self.upstream.status()
     }
 
-    /// The state of each child, with the first warnings of text in tools' definitions that
-    /// addresses a model, as far as the lists are known; and how many more warnings there are.
-    /// Starts nothing.
+    /// The state of each child, with the first warnings about text in tools' definitions that
+    /// addresses a model, as far as the lists are known, and the number of further warnings. Starts
+    /// nothing.
     pub async fn seen_servers(&self, most: usize) -> (Value, usize) {
         let (mut warnings, mut all) = (Vec::new(), 0);
         for server in &self.servers {

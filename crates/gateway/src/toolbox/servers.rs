@@ -29,14 +29,14 @@ impl Toolbox {
         self.servers.iter().position(|server| server.names.exact() == name)
     }
 
-    /// The configured name of the server that is called so, in the configuration or in scripts.
+    /// The configured name of the server with this name, in the configuration or in scripts.
     pub(crate) fn exact_name(&self, name: &str) -> Option<&str> {
         let exact = self.servers.iter().find(|server| server.names.exact() == name);
         exact.or_else(|| self.servers.iter().find(|server| server.is_called(name))).map(|server| server.names.exact())
     }
 
-    /// The path of a tool that is known, by its name or one that it has in scripts. `server` is the
-    /// configured name.
+    /// The path of a known tool, by its exact name or a name that it has in scripts. `server` is
+    /// the configured name.
     pub(crate) fn exact_tool(&self, server: &str, tool: &str) -> Option<ToolPath> {
         let server = self.servers.iter().find(|known| known.names.exact() == server)?;
         let catalog = server.last_known()?.catalog;
@@ -51,7 +51,7 @@ impl Toolbox {
         self.servers.iter().enumerate().filter(move |(_, server)| is_mentioned(server)).map(|(at, _)| at)
     }
 
-    /// The projects of a server, by its configured name, if it has some.
+    /// The projects of a server, by its configured name, if it has any.
     pub(crate) fn routing_of(&self, name: &str) -> Option<&Routing> {
         self.servers.iter().find(|server| server.names.exact() == name)?.routing.as_ref()
     }
@@ -77,7 +77,7 @@ impl Toolbox {
         lock
     }
 
-    /// A digest for each server of where its calls go: its configuration, and how it is started or
+    /// For each server, a digest of where its calls go: its configuration, and how it is started or
     /// reached.
     pub(crate) fn places(&self) -> BTreeMap<String, String> {
         let place = |server: &BoundServer| {

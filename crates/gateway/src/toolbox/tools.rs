@@ -1,5 +1,5 @@
-//! What is known of one tool: what the rules say of it, what it may change, its schemas, and what
-//! its calls have shown.
+//! What is known of one tool: what the rules say about it, what it may change, its schemas, and
+//! what its calls have shown.
 
 use std::sync::Arc;
 
@@ -19,8 +19,8 @@ use crate::{
 };
 
 impl Toolbox {
-    /// What the rules say of calls of a tool, with the file system for them, or `None` if there are
-    /// no rules.
+    /// What the rules say about calls of a tool, with the file system for them, or `None` if there
+    /// are no rules.
     pub(crate) fn judge_of(&self, path: &ToolPath) -> Option<(Arc<ToolPolicy>, Files)> {
         let rules = self.rules.as_ref()?;
         let server = self.servers.iter().find(|server| server.names.exact() == path.server());
@@ -138,9 +138,9 @@ impl Toolbox {
         (!is_declared).then(observer)
     }
 
-    /// The answer of a call: in JSON where the tool wrote another notation, and filtered where the
-    /// owner wants that. What else its author should know is in the remark. The observer is given
-    /// back if the caller is to record what comes of it.
+    /// The answer of a call: converted to JSON if the tool wrote another notation, and filtered if
+    /// the owner wants that. The remark has anything else that the author should know. The observer
+    /// is returned if the caller is to record the result.
     ///
     /// # Cancellation
     /// Nothing is left behind.
@@ -169,7 +169,7 @@ impl Toolbox {
         tool.signature_with(self.observed(tool.path()).as_deref())
     }
 
-    /// The tool that a text names, of a server that is already known.
+    /// The signature of the tool that a text names, if its server is already known.
     pub(crate) fn signature_of_known(&self, expression: &str) -> Option<String> {
         let catalogs = self.servers.iter().filter_map(BoundServer::last_known).map(|known| known.catalog);
         Catalog::new(catalogs.collect()).lookup(expression).map(|tool| self.signature_of(tool))
@@ -182,7 +182,7 @@ impl Toolbox {
     }
 }
 
-/// The trusted effect of a script with a name, also of one that is gone: each tool that it calls is
+/// The trusted effect of a named script, including one that is gone. Each tool that it calls is
 /// judged by itself.
 fn skill_effect() -> TrustedEffect {
     let mut definition = ToolDefinition::unknown(SKILLS);
