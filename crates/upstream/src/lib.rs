@@ -1,5 +1,5 @@
 //! Child MCP servers: started on demand, kept warm, called within limits, restarted, and stopped
-//! without a trace.
+//! without leaving anything behind.
 //!
 //! An [`Upstream`] owns every configured server. The states of a child, and the transitions between
 //! them, are in `child/state.rs`. Each running child has one task (in `child/life.rs`) that owns
@@ -9,8 +9,8 @@
 //! Everything that a child sends is hostile: lines, results, lists and error texts are bounded
 //! before anything is built from them, and a result is passed on as the text that the child wrote.
 //! A child gets only the environment in [`Options`] and the variables of its own configuration.
-//! This crate does not read the environment, home or terminal, and repeats no call unless the owner
-//! allows it.
+//! This crate does not read the environment, the home folder or the terminal, and repeats no call
+//! unless the owner allows it.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 /// The size of a message besides the result that it carries.
 pub(crate) const ENVELOPE_BYTES: usize = 4 * 1024;
-/// One page of a tool list, and the most that any child may be allowed to send in one message.
+/// One page of a tool list. It is also the most that any child may be allowed to send in one
+/// message.
 pub(crate) const LINE_BYTES: usize = 256 * 1024 * 1024;
 /// A request or notification of a child. It is parsed into types that cost several times its text.
 pub(crate) const CHILD_REQUEST_BYTES: usize = 1024 * 1024;
@@ -46,7 +47,7 @@ pub(crate) const RELIST_QUIET: Duration = Duration::from_millis(250);
 pub(crate) const RELIST_PROMPT: u32 = 8;
 /// The longest such wait. A list can be large, and is indexed each time.
 pub(crate) const RELIST_REST: Duration = Duration::from_secs(30);
-/// After so long without a change, a child is asked promptly again.
+/// After this long without a change, a child is asked promptly again.
 pub(crate) const RELIST_CALM: Duration = Duration::from_secs(60);
 
 /// Lines of a child's stderr that are logged at once, such as the trace of an error. Others are

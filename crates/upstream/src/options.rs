@@ -9,15 +9,15 @@ use tokio::io::DuplexStream;
 
 use crate::connection::answering::RequestsHeard;
 
-/// What holds for all children alike.
+/// The settings that apply to all children.
 #[derive(Clone)]
 pub struct Options {
     /// The allowed part of the host's environment. Every child gets it, with the variables of its
     /// own configuration; it gets nothing else. Without a `PATH` in either, commands are searched
     /// only in the system's folders.
     pub environment: BTreeMap<String, String>,
-    /// The variables of the host's environment that children do not get and might need: a start
-    /// that fails says so.
+    /// The variables of the host's environment that children do not get but might need. If a start
+    /// fails, the error names them.
     pub withheld: WithheldVariables,
     /// The name that belljar gives itself in the handshake.
     pub client_name: String,
@@ -44,7 +44,7 @@ pub struct Options {
     /// Whether a server whose list on disk is old is started in the background to refresh it. A
     /// short-lived process has no use for that.
     pub refresh: bool,
-    /// Hears of each request that a child makes, once it is answered or refused.
+    /// Gets each request that a child makes, once it is answered or refused.
     pub requests: Option<RequestsHeard>,
 }
 
@@ -74,22 +74,24 @@ pub struct Confiner {
 /// length is added, so that children that failed together do not come back together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Backoff {
-    /// After the first failure. A quarter of a second: nobody notices, and a loop of failures is
-    /// not a storm.
+    /// After the first failure. The default is a quarter of a second: nobody notices it, and it
+    /// keeps a loop of failures from becoming a storm.
     pub first: Duration,
-    /// At most. Thirty seconds: a person who fixed the cause does not wait long.
+    /// The longest wait. The default is thirty seconds: a person who fixed the cause does not wait
+    /// long.
     pub most: Duration,
 }
 
 /// How many instances of servers there may be for principals, besides those of the owner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Instances {
-    /// Of one server. 32: as many people as share one machine.
+    /// Of one server. The default is 32: as many people as share one machine.
     pub per_server: usize,
-    /// Of all servers together. 128: each may be a process with some tens of megabytes.
+    /// Of all servers together. The default is 128: each may be a process with some tens of
+    /// megabytes.
     pub in_all: usize,
-    /// After so long without a call, an instance of a stateful server may be stopped to make room
-    /// for another. Half an hour.
+    /// After this long without a call, an instance of a stateful server may be stopped to make room
+    /// for another. The default is half an hour.
     pub kept: Duration,
 }
 

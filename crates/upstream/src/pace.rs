@@ -7,7 +7,7 @@ use tokio::time::Instant;
 
 use crate::limits;
 
-/// Decides which of a child's lines are logged: some at once, and then so many a second.
+/// Decides which of a child's lines are logged: some at once, and then a certain number per second.
 #[derive(Debug)]
 pub(crate) struct LinePace {
     allowed: u32,

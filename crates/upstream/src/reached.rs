@@ -1,22 +1,23 @@
-//! Where a server is reached, in the words of OpenTelemetry's conventions.
+//! How a server is reached, in the terms of OpenTelemetry's conventions.
 
 use belljar_model::Transport;
 use url::{Host, Url};
 
-/// Where a server is reached. Nothing else of its URL is in it: that may hold secrets.
+/// How a server is reached. It has no other part of the server's URL, since that may hold secrets.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Reached {
-    /// The network transport: `pipe` or `tcp`; none for a server inside this process.
+    /// The network transport: `pipe` or `tcp`, or `None` for a server inside this process.
     pub transport: Option<&'static str>,
-    /// The host of a remote server: a name or an IP address, also where a proxy is between.
+    /// The host of a remote server, as a name or an IP address, even if there is a proxy in
+    /// between.
     pub address: Option<String>,
     /// The port of a remote server.
     pub port: Option<u16>,
 }
 
 impl Reached {
-    /// Where a server with this transport is reached.
+    /// How a server with this transport is reached.
     pub fn of(transport: &Transport) -> Self {
         let url = match transport {
             Transport::Http(endpoint) => Url::parse(&endpoint.url).ok(),

@@ -47,8 +47,8 @@ pub(crate) fn redactor_of_endpoint(endpoint: &HttpEndpoint) -> Redactor {
     Redactor::new(secrets.iter().map(String::as_str))
 }
 
-/// A foreign text on one line of at most `limit` characters, with the server's secrets masked. None
-/// is cut in two.
+/// A foreign text on one line of at most `limit` characters, with the server's secrets masked. No
+/// secret is cut in two.
 pub(crate) fn redacted_line(text: &str, limit: usize, redactor: &Redactor) -> String {
     let line = one_line(text, limit.saturating_add(Redactor::REACH));
     match line.char_indices().nth(limit) {

@@ -86,13 +86,13 @@ impl Upstream {
         self.server(server).ok()?.known_tools().await
     }
 
-    /// Whether belljar itself has added `argument` to those of a tool, as far as the tool is known:
-    /// it says which instance a call is for, and the server gets nothing of it.
+    /// Whether belljar itself has added `argument` to those of a tool, as far as the tool is known.
+    /// Such an argument says which instance a call is for, and is not sent to the server.
     pub fn adds(&self, tool: &ToolPath, argument: &str) -> bool {
         self.server(tool.server()).is_ok_and(|server| server.adds(tool.tool(), argument))
     }
 
-    /// Starts `server`, if it is not running, and gives the tools that it has now.
+    /// Starts `server`, if it is not running, and returns the tools that it has now.
     ///
     /// # Errors
     /// As [`Upstream::tools`].
@@ -178,13 +178,14 @@ impl Upstream {
         self.0.servers.iter().flat_map(ServerInstances::status).collect()
     }
 
-    /// What was measured of each server since it was last taken, where there is something.
+    /// Takes what was measured of each server since the last time, for servers that have any
+    /// measurements.
     pub fn take_measures(&self) -> BTreeMap<String, Measures> {
         let taken = self.0.servers.iter().map(|server| (server.name().to_owned(), server.meter().take()));
         taken.filter(|(_, measures)| !measures.is_empty()).collect()
     }
 
-    /// Takes back what could not be kept.
+    /// Puts back what could not be saved.
     pub fn put_back_measures(&self, measures: &BTreeMap<String, Measures>) {
         for server in &self.0.servers {
             if let Some(measures) = measures.get(server.name()) {
@@ -193,12 +194,12 @@ impl Upstream {
         }
     }
 
-    /// Each server with what was measured and not taken, and with what its owner wants of it.
+    /// Each server with its measurements that were not yet taken, and with its owner's targets.
     pub fn measures(&self) -> impl Iterator<Item = (&str, Measures, &Targets)> {
         self.0.servers.iter().map(|server| (server.name(), server.meter().look(), &server.spec().targets))
     }
 
-    /// Whether a stateful child lives, whose state would be lost with this process.
+    /// Whether a stateful child is running, whose state would be lost with this process.
     pub fn keeps_state(&self) -> bool {
         self.0.servers.iter().any(ServerInstances::keeps_state)
     }

@@ -1,5 +1,5 @@
-//! The local address to which the browser returns: one request with the right state is accepted,
-//! and others are told that they are in the wrong place.
+//! The local address to which the browser returns. One request with the right state is accepted;
+//! all others are told that they are in the wrong place.
 //!
 //! Every local program, and every page in the browser, can connect here. So connections are read
 //! concurrently, and a silent one delays nobody.
@@ -162,7 +162,7 @@ mod tests {
 
         let Err(CallbackError::Exchange(said)) = waiting.await.expect("no panic") else { panic!("it was exchanged") };
         assert!(said.ends_with("/callback?state=right&code=1"), "{said}");
-        // Connections that were closed for their silence are told so.
+        // Connections that were closed for being silent are told so.
         for stream in idle {
             assert_eq!(heard(stream).await, "", "the login waited until a silent connection was given up");
         }

@@ -1,8 +1,8 @@
 //! Documents of an authorization server that the owner named: its metadata and its keys, which
 //! belljar needs to check the tokens of its own clients.
 //!
-//! They are fetched like those of a login: without redirects, within the same bounds, and from no
-//! address of this machine or a private network that the issuer might lead to.
+//! They are fetched like those of a login: without redirects, within the same bounds, and not from
+//! any address of this machine or a private network that the issuer might lead to.
 
 use reqwest::{Method, StatusCode, header::ACCEPT};
 use url::Url;
@@ -21,13 +21,13 @@ pub struct Documents(Http);
 #[non_exhaustive]
 #[expect(missing_docs, reason = "the messages say what each field is")]
 pub enum DocumentError {
-    /// The place is not a URL.
+    /// The address is not a URL.
     #[error("it leads to something that is not a URL")]
     NotAUrl,
-    /// It may not be contacted, or did not answer.
+    /// The server may not be contacted, or did not answer.
     #[error("{reason}")]
     Unreachable { reason: String },
-    /// It does not have the document.
+    /// The server does not have the document.
     #[error("{host} answered {status}")]
     Status { host: String, status: u16 },
 }

@@ -1,5 +1,5 @@
-//! The requests of a login, made for rmcp: over https or to this machine, to no address that the
-//! server must not lead to, without redirects, and with bounded answers.
+//! The requests of a login, made for rmcp: over https or to this machine, never to an address that
+//! the server must not lead to, without redirects, and with bounded answers.
 //!
 //! The server says where to log in. Without checks, it could direct belljar's requests at machines
 //! in its owner's network.
@@ -39,7 +39,8 @@ pub(super) struct Http {
 impl Http {
     /// For a login at `server`, which the owner named.
     ///
-    /// A proxy resolves names itself, so only addresses in URLs can be checked here then.
+    /// If there is a proxy, it resolves names itself, so only addresses in URLs can be checked
+    /// here.
     pub(super) fn new(
         agent: &str,
         server: &Url,

@@ -41,10 +41,10 @@ pub enum LoginError {
     /// The server leads its login to an address that it must not use.
     #[error("{host} leads its login to {place}, which is on this machine or in a private network")]
     Private { host: String, place: String },
-    /// Something between the server and its authorization server is not as the protocol requires.
+    /// Something between the server and its authorization server does not follow the protocol.
     #[error("the login at {host} is not possible: {reason}")]
     Failed { host: String, reason: String },
-    /// The authorization server sent its user back without a code.
+    /// The authorization server sent the user back without a code.
     #[error("the login was refused: {reason}")]
     Refused { reason: String },
     /// The user did not come back.

@@ -3,10 +3,10 @@
 //! time. (`documents` makes the same requests for belljar's own clients: those of the authorization
 //! server that signs their tokens.)
 //!
-//! Tokens are in a file that only its owner can read. A system keyring would ask its user, or be
-//! unavailable, when nobody is at the screen, since an MCP client starts belljar; and on Linux it
-//! is a separate program. No token is in a message or a log. Everything is sent over https or to
-//! this machine.
+//! Tokens are in a file that only its owner can read. A system keyring would prompt the user, or be
+//! unavailable, when nobody is at the screen, since an MCP client starts belljar. On Linux it is
+//! also a separate program. No token appears in a message or a log. Everything is sent over https
+//! or to this machine.
 
 mod callback;
 mod documents;

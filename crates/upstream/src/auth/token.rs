@@ -22,7 +22,7 @@ pub(crate) struct Login {
     url: String,
     client: OAuthClient,
     http: Arc<Http>,
-    /// Is told the tokens, to mask them.
+    /// Gets the tokens, to mask them.
     redactor: Arc<Redactor>,
 }
 

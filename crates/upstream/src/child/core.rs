@@ -1,4 +1,4 @@
-//! The state that a child's life and its owner share, under one lock, and what is reported of it.
+//! The state that a child's life and its owner share, under one lock, and how it is reported.
 
 use std::{
     pin::Pin,
@@ -65,11 +65,11 @@ pub(crate) struct Core {
     pub(super) turns: Semaphore,
     pub(super) queued: AtomicUsize,
     pub(super) calls: AtomicU64,
-    /// What is measured of it and the other instances of its server.
+    /// Measures the child together with the other instances of its server.
     pub(super) meter: Meter,
     /// Whether nobody has called it since it became ready.
     pub(super) is_fresh: AtomicBool,
-    /// How a stateful child was lost, until somebody is told.
+    /// How a stateful child was lost, until a caller was told.
     pub(super) lost: Mutex<Option<String>>,
 }
 
@@ -190,7 +190,7 @@ impl Core {
         });
     }
 
-    /// Which call of this life comes now.
+    /// Whether the next call is the first of this life.
     pub(super) fn kind_of_call(&self) -> CallKind {
         if self.is_fresh.load(Ordering::Relaxed) && self.is_fresh.swap(false, Ordering::Relaxed) {
             CallKind::First

@@ -64,7 +64,7 @@ impl Child {
         self.core.state.borrow().machine.phase() == Phase::Cold
     }
 
-    /// Has the next caller told that the state is lost, before it relies on it.
+    /// Makes sure that the next caller is told that the state is lost, before it relies on it.
     pub(crate) fn lose_state(&self, how: &str) {
         *self.core.lost.lock() = Some(how.to_owned());
     }
@@ -74,7 +74,7 @@ impl Child {
         self.demand();
     }
 
-    /// Makes a call, when it is its turn.
+    /// Makes a call when its turn comes.
     ///
     /// # Cancellation
     /// Dropping the future cancels the call at the child.

@@ -121,7 +121,7 @@ async fn start(core: Arc<Core>) -> Result<(Running, Listing), StartError> {
     let deadline = Instant::now() + core.spec.start_timeout.min(MAX_DURATION);
     let first = core.opening.chosen();
     match start_with(core.clone(), first, deadline).await {
-        // Another try, in the other era, before the fault is reported.
+        // Tries again in the other era, before the fault is reported.
         Err(fault) if let Some(other) = core.opening.other(first, &fault) => {
             match start_with(core.clone(), other, deadline).await {
                 Ok(started) => {
@@ -135,7 +135,7 @@ async fn start(core: Arc<Core>) -> Result<(Running, Listing), StartError> {
     }
 }
 
-/// Starts the child as one of this era would be.
+/// Starts the child as one of this era.
 async fn start_with(core: Arc<Core>, first: First, deadline: Instant) -> Result<(Running, Listing), StartError> {
     let opening = Link::open(&core.spec, &core.shared.options, &core.shared.built_ins);
     let (mut link, wire) = timeout_at(deadline, opening).await.map_err(|_| {
@@ -265,7 +265,7 @@ struct Start {
 /// Why a step of a start has no result.
 enum StepError {
     Closed,
-    /// A request's own limit has passed, which is as long as that of the start, or shorter.
+    /// A request's own limit has passed. It is at most as long as that of the start.
     NoAnswer {
         limit: Duration,
     },
@@ -378,8 +378,8 @@ async fn watch_over(core: &Core, running: Running) -> Option<Exit> {
     }
 }
 
-/// Asks a suspect child for its tools, which it has listed before; gives it up if it says nothing
-/// at all.
+/// Asks a suspect child for its tools, which it has listed before, and gives it up if it sends
+/// nothing at all.
 async fn check_health(connection: Arc<Connection>, heard: Heard, unresponsive: CancellationToken) {
     loop {
         connection.in_flight.suspected().await;
@@ -391,8 +391,8 @@ async fn check_health(connection: Arc<Connection>, heard: Heard, unresponsive: C
     }
 }
 
-/// Lists the tools again when the child says that they have changed: soon, so that several changes
-/// become one, and less and less often if it never stops saying so.
+/// Lists the tools again when the child reports that they have changed: soon, so that several
+/// changes become one, but less and less often if it never stops reporting changes.
 async fn relist(core: Arc<Core>, connection: Arc<Connection>, tools_changed: Arc<Notify>, redactor: Arc<Redactor>) {
     let mut pace = RelistPace::default();
     loop {

@@ -1,4 +1,4 @@
-//! What is measured of one server, as it happens. A call costs one short lock and no memory that
+//! The measurements of one server, as they happen. A call costs one short lock and no memory that
 //! grows with the calls.
 
 use std::{sync::Arc, time::Duration};
@@ -8,31 +8,31 @@ use parking_lot::Mutex;
 
 use crate::error::CallError;
 
-/// The figures that were not taken yet, for all instances of a server.
+/// The figures that were not yet taken, for all instances of a server.
 #[derive(Clone, Default)]
 pub(crate) struct Meter(Arc<Mutex<Measures>>);
 
 /// Which call of a life it was.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CallKind {
-    /// The first.
+    /// The first call.
     First,
-    /// Another.
+    /// A later call.
     Warm,
 }
 
 impl Meter {
-    /// What was measured since it was last taken.
+    /// Takes what was measured since the last time.
     pub(crate) fn take(&self) -> Measures {
         std::mem::take(&mut self.0.lock())
     }
 
-    /// What was measured and not taken.
+    /// What was measured and not yet taken.
     pub(crate) fn look(&self) -> Measures {
         self.0.lock().clone()
     }
 
-    /// Takes back what could not be kept.
+    /// Puts back what could not be saved.
     pub(crate) fn put_back(&self, measures: &Measures) {
         self.0.lock().add(measures);
     }
@@ -51,7 +51,7 @@ impl Meter {
         self.count(|measures| &mut measures.deaths, has_tripped);
     }
 
-    /// How a call ended. One that was given up says nothing of the server.
+    /// Notes how a call ended. A call that was given up says nothing about the server.
     pub(crate) fn called(&self, kind: CallKind, took: Duration, answer: &Result<JsonText, CallError>) {
         match answer {
             Ok(result) => {
@@ -68,7 +68,7 @@ impl Meter {
         }
     }
 
-    /// A call could not be made, as the server is not there.
+    /// Notes that a call could not be made because the server is unavailable.
     pub(crate) fn unavailable(&self) {
         self.count(|measures| &mut measures.errors, false);
     }

@@ -4,7 +4,7 @@
 //! - `server`: the instances of one server, and which of them a call goes to
 //! - `handle`: one child, as its callers hold it; `core`: what it shares with its life
 //! - `life`: the task that owns one life, from the start of the process to its end
-//! - `state`: every state of a child, and every way between two; `status`: what is told of it
+//! - `state`: every state of a child, and every transition; `status`: what is reported of it
 //! - `meter`: what is measured of a server
 
 pub(crate) mod core;

@@ -36,7 +36,7 @@ pub(crate) struct ServerInstances {
     shared: Arc<Shared>,
     known_tools: Arc<KnownTools>,
     meter: Meter,
-    /// Whether the principal's name stands in its configuration.
+    /// Whether its configuration contains the principal's name.
     names_principal: bool,
     instances: Mutex<Instances>,
     /// Signals that an instance is no longer in use.
@@ -203,7 +203,8 @@ impl ServerInstances {
         if let (Some(projects), Some(key)) = (&life.projects, &key)
             && let Some(path) = projects.get(key).and_then(|project| project.path.as_ref())
         {
-            // A tool that has this argument itself gets the folder: of the name it knows nothing.
+            // A tool that declares this argument itself gets the folder, since it knows nothing of
+            // the name.
             let path = Map::from_iter([(projects.argument.clone(), path.to_string_lossy().into())]);
             arguments = arguments::with(&arguments, &path);
         }
@@ -260,8 +261,8 @@ impl ServerInstances {
     }
 
     /// An instance that can list the tools: the one used last, or a new one for whoever calls
-    /// first. Where there are projects it is that of one of them: a server may start with nothing
-    /// less.
+    /// first. If there are projects, it is the instance of one of them, since a server may need a
+    /// project to start.
     fn any(&self) -> Arc<Child> {
         let mut instances = self.instances.lock();
         if let Some(instance) = instances.all.last() {

@@ -58,7 +58,7 @@ pub struct ServerStatus {
     /// The revision of MCP that is spoken.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub era: Option<String>,
-    /// The version that it says it has, shortened.
+    /// The version that the server reports, shortened.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
     /// How many tools it listed last.

@@ -1,4 +1,4 @@
-//! Tells whoever wants to know which requests of children were answered or refused.
+//! Reports which requests of children were answered or refused.
 
 use std::{fmt, sync::Arc, time::SystemTime};
 
@@ -11,7 +11,7 @@ pub(crate) const SAMPLING: &str = "sampling/createMessage";
 pub(crate) const ELICITATION: &str = "elicitation/create";
 pub(crate) const ROOTS: &str = "roots/list";
 
-/// Bytes of a text of the child's.
+/// The most bytes of a child's text.
 const MAX_TEXT: usize = 128;
 
 /// A request of a child to its client, once it is answered or refused.
@@ -24,7 +24,7 @@ pub struct ChildRequest {
     pub method: &'static str,
     /// Its id, unless it came in place of a result.
     pub id: Option<String>,
-    /// The revision of the protocol, as far as the child has said it.
+    /// The revision of the protocol, as far as the child has named it.
     pub protocol: Option<String>,
     /// The network transport below it.
     pub transport: Option<&'static str>,
@@ -38,10 +38,10 @@ pub struct ChildRequest {
     pub failure: Option<RequestFailure>,
 }
 
-/// Hears of the requests of children. It must not wait.
+/// Gets the requests of children. It must not wait.
 pub type RequestsHeard = Arc<dyn Fn(ChildRequest) + Send + Sync>;
 
-/// Who hears of the requests of one child.
+/// Who gets the requests of one child.
 #[derive(Clone)]
 pub(crate) struct Watch {
     pub(crate) server: String,
@@ -104,19 +104,19 @@ impl Watch {
     }
 }
 
-/// A request that is being answered. Whoever listens hears of it at its end, also when nobody waits
-/// for the answer any more.
+/// A request that is being answered. Listeners hear of it when it ends, even if nobody waits for
+/// the answer any more.
 #[must_use = "it has ended when it is dropped"]
 pub(crate) struct Answering(Option<(RequestsHeard, ChildRequest)>);
 
 impl Answering {
-    /// It is answered like this.
+    /// Ends the request with this answer.
     pub(crate) fn ended<T>(mut self, answer: Result<T, ErrorData>) -> Result<T, ErrorData> {
         self.tell(answer.as_ref().err().map(|error| RequestFailure::Code(error.code.0)));
         answer
     }
 
-    /// It is declined, and nobody is asked.
+    /// Declines the request without asking anybody.
     pub(crate) fn declined(mut self) {
         self.tell(Some(RequestFailure::Declined));
     }
@@ -134,7 +134,7 @@ impl Drop for Answering {
     }
 }
 
-/// The name of a method, of which there are few whatever a child sends.
+/// The name of a method. There are only a few names, whatever a child sends.
 fn known(method: &str) -> &'static str {
     [PING, SAMPLING, ELICITATION, ROOTS].into_iter().find(|known| *known == method).unwrap_or("_OTHER")
 }

@@ -37,7 +37,7 @@ use crate::{
 pub(crate) struct ChildClient {
     /// The child's configured name.
     pub(crate) server: String,
-    /// Who hears of its requests.
+    /// Who gets its requests.
     pub(crate) watch: Watch,
     /// The name that belljar gives itself.
     pub(crate) name: String,
@@ -169,7 +169,7 @@ impl ClientHandler for ChildClient {
         answering.ended(answer.await)
     }
 
-    /// What belljar does not know, or cannot read.
+    /// Gets requests that belljar does not know or cannot parse.
     async fn on_custom_request(
         &self,
         request: CustomRequest,
@@ -209,8 +209,8 @@ impl ClientHandler for ChildClient {
     }
 }
 
-/// The answer to a refused request: the method is unknown if nobody may be asked; else it is
-/// refused this time.
+/// The answer to a refused request: "unknown method" if nobody may ever be asked, or else a refusal
+/// for this time.
 fn declined(method: &'static str, why: &NobodyAsked) -> ErrorData {
     match why {
         NobodyAsked::NotAllowed => ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method, None),

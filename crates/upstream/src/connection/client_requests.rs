@@ -97,7 +97,7 @@ pub struct Caller {
     principal: Option<Arc<str>>,
     /// Whether its call is sent once at most.
     is_once: bool,
-    /// What its calls count as at least, where something holds by effect.
+    /// The least effect that its calls count as, where something depends on the effect.
     counts_as: Effect,
     progress: Option<ProgressHeard>,
     trace: Option<TraceContext>,
@@ -131,8 +131,8 @@ impl Caller {
         Self { principal: Some(name.into()), ..self.clone() }
     }
 
-    /// The same caller, whose calls count at least as this where something holds by effect: a tool
-    /// that only reads is called as one that may change something. It widens nothing.
+    /// The same caller, whose calls count at least as this effect where something depends on it: a
+    /// tool that only reads is treated as one that may change something. It never allows more.
     #[must_use]
     pub fn counting_as(&self, effect: Effect) -> Self {
         Self { counts_as: effect, ..self.clone() }
@@ -186,7 +186,7 @@ impl Caller {
         self.progress.as_ref()
     }
 
-    /// The same caller for one call, whose child is told that it is this span of a trace.
+    /// The same caller for one call, whose child gets this span of a trace as its parent.
     #[must_use]
     pub fn with_trace(&self, trace: TraceContext) -> Self {
         Self { trace: Some(trace), ..self.clone() }
@@ -197,7 +197,7 @@ impl Caller {
         self.trace.as_ref()
     }
 
-    /// The same caller, whose run is this span of a trace: what a child asks meanwhile belongs to
+    /// The same caller, whose run is this span of a trace. What a child asks meanwhile belongs to
     /// it.
     #[must_use]
     pub fn with_run_trace(&self, trace: TraceContext) -> Self {

@@ -34,7 +34,7 @@ struct InFlightState {
     timeouts: usize,
 }
 
-/// So many timeouts, without an answer between them, make a child suspect.
+/// After this many timeouts without an answer in between, a child is suspect.
 pub(crate) const SUSPECT_TIMEOUTS: usize = 3;
 
 impl InFlightCalls {
@@ -68,8 +68,8 @@ impl InFlightCalls {
         self.state.lock().closed = true;
     }
 
-    /// Waits until there was no call for so long, and takes none from then on. Never completes for
-    /// `None`.
+    /// Waits until there was no call for this long, and takes none from then on. Never completes
+    /// for `None`.
     pub(crate) async fn idle(&self, limit: Option<Duration>) {
         let Some(limit) = limit else { return std::future::pending().await };
         let limit = limit.min(MAX_DURATION);

@@ -3,7 +3,7 @@
 //!
 //! The answers and the server's own state are sent back unchanged. Each question is passed on like
 //! one that comes as a request: with the server's name, within bounds, to the client whose call it
-//! is about.
+//! concerns.
 
 #![expect(deprecated, reason = "sampling and roots are deprecated, and a server may still ask for them")]
 
@@ -41,7 +41,7 @@ struct Question {
     params: Value,
 }
 
-/// Whether a result asks for something instead.
+/// Whether a result asks for input instead.
 pub(crate) fn is_asked_for(result: &str) -> bool {
     const QUESTION: &str = "input_required";
     #[derive(Deserialize)]
@@ -53,8 +53,9 @@ pub(crate) fn is_asked_for(result: &str) -> bool {
 }
 
 impl ChildClient {
-    /// Asks the client of `caller` what `result` asks for; `None` if it cannot be asked all of it.
-    /// Each question counts as one of the run's, so a server cannot ask without end.
+    /// Asks the client of `caller` for what `result` requests, or returns `None` if it cannot be
+    /// asked for all of it. Each question counts towards the run's limit, so a server cannot ask
+    /// without end.
     pub(crate) async fn continuation(&self, result: &str, caller: &Caller) -> Option<Continuation> {
         if result.len() > limits::CHILD_REQUEST_BYTES {
             return None;

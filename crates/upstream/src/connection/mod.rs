@@ -5,7 +5,7 @@
 //!   `listing`: tool lists
 //! - `client`: belljar as the client of a child; `client_requests`: whose client a child may ask;
 //!   `question`: what it may be asked; `input_required`: questions instead of a result;
-//!   `answering`: who is told of them
+//!   `answering`: reports these requests
 //! - `protocol_revision`: whether a server is greeted with `initialize` or `server/discover`
 
 pub(crate) mod answering;

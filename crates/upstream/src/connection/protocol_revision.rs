@@ -1,4 +1,4 @@
-//! Which of MCP's two eras a server belongs to, detected without a cost to those of the first.
+//! Detects which of MCP's two eras a server belongs to, at no cost to servers of the first.
 //!
 //! A server of the first era is greeted with `initialize`, one of the second with
 //! `server/discover`. All servers in use today know the first; many ignore an unknown method, and

@@ -1,8 +1,9 @@
 //! The parts of a child's question that are passed on: with the child's name in front, within
 //! bounds, and without anything that the client has not declared.
 //!
-//! A reader of a question thinks that belljar asks, because belljar is the server that the client
-//! knows. So each question names the child, and no line of its text can pass for belljar's own.
+//! A reader of a question thinks that belljar is asking, because belljar is the server that the
+//! client knows. So each question names the child, and no line of its text can pass for belljar's
+//! own.
 
 #![expect(deprecated, reason = "sampling is deprecated, and children of the initialize era ask for it")]
 

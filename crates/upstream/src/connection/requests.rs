@@ -34,9 +34,9 @@ use crate::{
 /// How long a call may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CallLimit {
-    /// Without progress: each report starts it again.
+    /// The limit without progress: each report starts it again.
     pub quiet: Duration,
-    /// In all, whatever the child reports.
+    /// The limit in all, whatever the child reports.
     pub total: Duration,
 }
 
@@ -219,7 +219,7 @@ impl Connection {
                 }
                 _ = death.wait_for(Option::is_some) => return Err(RequestError::Closed),
                 () = sleep_until(end.min(quiet)) => {
-                    // It was not read meanwhile, which is not the child's fault.
+                    // Its answers were held back meanwhile, which is not the child's fault.
                     if self.heard.is_held_back() {
                         end = Instant::now() + limit.quiet.min(MAX_DURATION);
                         continue;

@@ -163,7 +163,7 @@ pub enum StartError {
         /// As configured.
         name: String,
     },
-    /// The same of a program that did not get variables which it might have needed.
+    /// Another error, of a program that did not get variables that it might have needed.
     #[error("{fault}")]
     Without {
         /// What went wrong.
@@ -177,7 +177,7 @@ pub enum StartError {
 }
 
 impl StartError {
-    /// The same of a server whose program did not get some variables that it might have needed.
+    /// The same error, with the withheld variables that the server's program might have needed.
     pub(crate) fn without(self, transport: &Transport, withheld: &WithheldVariables) -> Self {
         match (&self, transport) {
             (Self::Exited { .. } | Self::NoAnswer { .. } | Self::Protocol { .. }, Transport::Stdio(command)) => {

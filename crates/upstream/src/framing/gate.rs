@@ -1,9 +1,9 @@
 //! Where answers of calls are held back before they are read into memory.
 //!
-//! A caller that cannot take more answers just now closes its gate. The wire that has the answer's
-//! message then waits and reads nothing more from that child, which eventually cannot write. What
-//! waits is one message for each child; calls of others at the same child wait behind it, so a gate
-//! should open soon.
+//! A caller that cannot take more answers just now closes its gate. The wire that has read the
+//! answer's message then waits and reads nothing more from that child, which eventually can no
+//! longer write. Only one message waits for each child, but calls of others at the same child wait
+//! behind it, so a gate should open soon.
 
 use std::{
     collections::HashMap,
@@ -15,8 +15,8 @@ use rmcp::model::RequestId;
 
 /// Asked before the answer of a call is passed on.
 pub trait AnswerGate: Send + Sync + 'static {
-    /// Waits until an answer of so many bytes may come. It may be called again after the future was
-    /// dropped.
+    /// Waits until an answer of this many bytes may come. It may be called again after the future
+    /// was dropped.
     fn admit(&self, bytes: usize) -> BoxFuture<'_, ()>;
 }
 
@@ -43,7 +43,7 @@ impl Gate {
 /// The gates of unanswered requests.
 pub(crate) struct Gates {
     of: HashMap<RequestId, Gate>,
-    /// So many gates make it worthwhile to remove unneeded ones: a child need not answer.
+    /// At this number of gates, unneeded ones are removed, since a child need not answer.
     sweep_at: usize,
 }
 

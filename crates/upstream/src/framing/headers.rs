@@ -130,7 +130,7 @@ mod tests {
              Content-Length: 5\r\n\r\nlast!Content-Length: 9\r\n\r\ncut",
             long.len()
         );
-        // In pieces as small as a pipe may give them.
+        // In pieces as small as a pipe may return.
         let (mut writer, reader) = tokio::io::duplex(3);
         tokio::spawn(async move { tokio::io::AsyncWriteExt::write_all(&mut writer, text.as_bytes()).await });
         let mut messages = Headers::new(reader, 1_000);

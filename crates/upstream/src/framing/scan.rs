@@ -2,7 +2,7 @@
 
 use rmcp::model::RequestId;
 
-/// How much of a member of the outermost object is kept: its key, and a value as short as an id.
+/// How much of a member of the outermost object is kept: its key, and a value no longer than an id.
 const MEMBER_BYTES: usize = 128;
 
 /// Reads a JSON object piece by piece, and keeps only what shows which request it answers.

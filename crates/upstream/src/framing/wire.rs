@@ -1,7 +1,7 @@
 //! JSON-RPC over a byte stream, as rmcp needs it, and bounded against a hostile child.
 //!
 //! rmcp's own stream transport answers JSON that is not JSON-RPC with an error to the child, lets a
-//! call whose answer is too long wait for ever, and parses results into types, so that one odd tool
+//! call whose answer is too long wait forever, and parses results into types, so that one odd tool
 //! breaks a whole list. This one ignores noise, fails the call whose answer is too long, and passes
 //! each result on as the text that the child wrote.
 
@@ -80,7 +80,7 @@ struct HeldBack {
     gate: Gate,
 }
 
-/// How many messages a child has sent, and whether it is being read: whether it is alive.
+/// How many messages a child has sent, and whether it is being read, to tell whether it is alive.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Heard(Arc<Hearing>);
 
@@ -137,7 +137,7 @@ impl<R: AsyncRead + Unpin> Wire<R> {
         Self { redactor, ..self }
     }
 
-    /// Tells whether the child sends anything.
+    /// A handle that shows whether the child sends anything.
     pub(crate) fn heard(&self) -> Heard {
         self.heard.clone()
     }

@@ -24,7 +24,7 @@ use crate::{
     text::one_line,
 };
 
-/// One remote server, as it is asked.
+/// One remote server, for requests.
 pub(crate) struct HttpClient {
     http: reqwest::Client,
     url: Url,

@@ -17,9 +17,9 @@ use crate::{limits, text::one_line};
 
 const MARK: &str = "x-mcp-header";
 const PREFIX: &str = "mcp-param-";
-/// The longest name that a tool may give a header.
+/// The longest header name that a tool may choose.
 const NAME_BYTES: usize = 128;
-/// Headers of one tool.
+/// The most headers of one tool.
 const MOST: usize = 32;
 /// The longest value that goes into a header: servers accept some 8 KiB of all headers together. A
 /// longer one is left out, and the server refuses the call.

@@ -1,7 +1,7 @@
 //! Servers over HTTP: streamable HTTP, and the older HTTP with SSE.
 //!
-//! A remote server is one task that takes rmcp's messages, as the text that would go to a child's
-//! stdin, and returns the server's, as the text that would come from its stdout. So everything that
+//! A remote server is one task. It takes rmcp's messages as the text that would go to a child's
+//! stdin, and returns the server's as the text that would come from its stdout. So everything that
 //! bounds and tolerates a child applies here too. Nothing is parsed into types, no request is made
 //! twice, and no header goes to another origin.
 

@@ -161,7 +161,7 @@ impl Session {
         End::Over(None)
     }
 
-    /// The first exchange. A failure of it is the server's.
+    /// The first exchange. If it fails, the server is lost.
     async fn shake_hands(self: Arc<Self>, id: &str, body: &[u8]) -> Result<(), RemoteError> {
         let response = self.post(body).await?;
         let session = response.headers().get(SESSION).cloned();

@@ -43,7 +43,7 @@ use crate::{
 /// they would be ended too. Only Linux has adoption; elsewhere this does nothing.
 ///
 /// # Errors
-/// What the system says.
+/// The system's error.
 pub fn adopt_orphans() -> io::Result<()> {
     #[cfg(target_os = "linux")]
     {
@@ -96,8 +96,8 @@ impl Drop for Known {
     }
 }
 
-/// Kills all orphans of this process, and waits until they are gone. Returns whether that was in
-/// time.
+/// Kills all orphans of this process, and waits until they are gone. Returns whether they were gone
+/// in time.
 ///
 /// # Cancellation
 /// A thread of the runtime continues until it is done or out of time.

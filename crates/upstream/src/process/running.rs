@@ -45,7 +45,7 @@ impl Process {
         };
         match pipes {
             (Some(stdin), Some(stdout), Some(stderr)) => Ok((process, Pipes { stdin, stdout, stderr })),
-            // All three were asked for.
+            // All three pipes were requested.
             _ => Err(StartError::Interrupted),
         }
     }

@@ -24,15 +24,15 @@ pub(super) fn program(command: &StdioCommand, _options: &Options) -> Command {
     Command::new(&command.command)
 }
 
-/// The program of a command. By its name alone, Windows finds what ends in `.exe`; servers are
-/// mostly started by scripts, as `npx` is `npx.cmd`.
+/// The program of a command. By its name alone, Windows finds only files that end in `.exe`, but
+/// servers are mostly started by scripts: `npx` is `npx.cmd`.
 #[cfg(windows)]
 pub(super) fn program(command: &StdioCommand, options: &Options) -> Command {
-    // Of a name in several cases, the last counts, as it does for the child.
+    // If a variable occurs in several cases, the last one counts, as it does for the child.
     let mut variables = command.env.iter().rev().chain(options.environment.iter().rev());
     let folders = variables.find(|(name, _)| name.eq_ignore_ascii_case("PATH")).map(|(_, folders)| folders);
     let here = command.cwd.clone().unwrap_or_default();
-    // What is not found is told when it is started.
+    // If the program is not found, the start reports that.
     match which::which_in(&command.command, folders, here) {
         Ok(program) => Command::new(program),
         Err(_) => Command::new(&command.command),
@@ -63,8 +63,8 @@ pub(super) fn start(
     if leader == Leader::Child {
         #[cfg(unix)]
         wrap.wrap(process_wrap::tokio::ProcessGroup::leader());
-        // The job ends with our handle of it, also when we are killed. Ctrl-C at a console is for
-        // belljar, which ends its servers itself.
+        // The job ends with our handle to it, even if we are killed. Ctrl-C at a console is meant
+        // for belljar, which ends its servers itself.
         #[cfg(windows)]
         wrap.wrap(process_wrap::tokio::JobObject)
             .wrap(process_wrap::tokio::KillOnDrop)

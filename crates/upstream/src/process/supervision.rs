@@ -13,7 +13,7 @@ use crate::process::{orphans::Known, supervisor::report};
 /// The size of all reports of a supervisor, in bytes, with room to spare.
 pub(super) const REPORT_BYTES: u64 = 256;
 
-/// A supervisor, and what it says of its child.
+/// A supervisor, and what it reports about its child.
 #[derive(Debug)]
 pub(super) struct Supervision {
     /// Until it has been waited for.
@@ -42,8 +42,8 @@ impl Supervision {
         self.status
     }
 
-    /// Whether the supervisor ended without reporting the child's end, which it does when it has
-    /// ended everything below itself: then it was killed, most likely by the child.
+    /// Whether the supervisor ended without reporting the child's end. It reports that once it has
+    /// ended everything below itself, so otherwise it was killed, most likely by the child.
     pub(super) fn was_broken_off(&self) -> bool {
         self.status.is_none()
     }

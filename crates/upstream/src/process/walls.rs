@@ -1,4 +1,4 @@
-//! Confined children: the program for a child's `sandbox` is put before the child's own.
+//! Confined children: the program for a child's `sandbox` precedes the child's own command.
 //!
 //! The child is then started as belljar's own program in another role, below the supervisor like
 //! any other. That process builds the walls around itself and becomes the child ([`confine`]), so

@@ -1,8 +1,8 @@
 //! Which instance of a server a call is for, if each instance can serve only one thing.
 //!
-//! The key is made of arguments of the call. Those that the tool itself does not declare belong to
-//! belljar: they are added to what callers see of the tool, required, and removed again before the
-//! call is sent.
+//! The key is made from arguments of the call. Those that the tool itself does not declare belong
+//! to belljar: they are added, as required arguments, to what callers see of the tool, and removed
+//! again before the call is sent.
 //!
 //! A key becomes part of a process's command line, environment and folder. So a script's part in it
 //! is a name: it cannot be read as an option, and leads to no other folder. Only arguments that the
@@ -26,12 +26,12 @@ use crate::{
 
 /// The longest name that a script may put into a key, in bytes: the limit of file systems.
 const PART_BYTES: usize = 255;
-/// Names of projects in the description of an argument.
+/// The most names of projects in the description of an argument.
 const NAMES_SHOWN: usize = 12;
 
-/// The key of `arguments`. Those that `rules` name have been resolved already. A key that is a path
-/// is resolved as a whole: a part of it may be a link. A key that is a name leads to no other
-/// folder than the owner's texts say.
+/// The key from `arguments`. Those that `rules` name have been resolved already. A key that is a
+/// path is resolved as a whole, since a part of it may be a link. A key that is a name leads only
+/// where the owner's texts say.
 pub(crate) async fn key(
     spec: &ServerSpec,
     affinity: &Affinity,
@@ -58,12 +58,12 @@ pub(crate) async fn key(
     paths::resolve(&rules.cloned().unwrap_or_default(), base, &affinity.template, key).await
 }
 
-/// Lets the folder that a caller works in choose the instance, where the call leaves out one
-/// argument of the key: the project whose folder it is in, or, where the owner calls that argument
-/// a path, the folder itself. Says whether the argument was added.
+/// Lets the folder that a caller works in choose the instance, if the call omits one argument of
+/// the key. The value is the project whose folder contains it, or the folder itself if the owner
+/// calls that argument a path. Returns whether the argument was added.
 ///
 /// # Errors
-/// The folder would be taken, and is no absolute path.
+/// The folder is needed, and is not an absolute path or is in no project.
 pub fn route_by_folder(spec: &ServerSpec, arguments: &mut Map<String, Value>, folder: &str) -> Result<bool, CallError> {
     let Some(affinity) = &spec.life.affinity else { return Ok(false) };
     let is_missing = |name: &&str| arguments.get(*name).is_none_or(Value::is_null);
@@ -142,7 +142,7 @@ fn problem_of_any(value: &str, longest: usize) -> Option<&'static str> {
     }
 }
 
-/// What is wrong with a value as a name.
+/// What is wrong with a value that must be a name.
 fn problem_of_part(value: &str) -> Option<&'static str> {
     let mut components = Path::new(value).components();
     let is_name = match (components.next(), components.next()) {
@@ -193,8 +193,8 @@ pub(crate) fn shown(affinity: &Affinity, projects: Option<&Projects>, tools: &[T
     tools
 }
 
-/// Adds the ways to say which project a call is for. None is required: which of them a call has is
-/// seen when it is routed.
+/// Adds the ways to say which project a call is for. None of them is required: which one a call
+/// uses shows when it is routed.
 fn show_projects(projects: &Projects, tool: &mut ToolDefinition) {
     let key = &projects.argument;
     let mut names = projects.names().take(NAMES_SHOWN).collect::<Vec<_>>().join(", ");
@@ -230,7 +230,7 @@ fn show_projects(projects: &Projects, tool: &mut ToolDefinition) {
     }
 }
 
-/// The arguments that `tool` does not declare itself: they are taken out before it is called.
+/// The arguments that `tool` does not declare itself. They are removed before it is called.
 pub(crate) fn own<'a>(affinity: &'a Affinity, tool: &ToolDefinition) -> Vec<&'a str> {
     affinity.arguments().filter(|name| !declares(tool, name)).collect()
 }
@@ -282,7 +282,7 @@ fn activated(activation: Activation, fill: &impl Fn(&str) -> Option<String>) -> 
     Some(Activation { arguments: arguments.collect::<Option<_>>()?, tool: activation.tool })
 }
 
-/// Whether the server itself says that the tool has such an argument.
+/// Whether the server itself declares such an argument for the tool.
 pub(crate) fn declares(tool: &ToolDefinition, argument: &str) -> bool {
     tool.input_schema.get("properties").and_then(Value::as_object).is_some_and(|known| known.contains_key(argument))
 }

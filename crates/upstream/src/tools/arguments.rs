@@ -1,7 +1,7 @@
 //! Reads and replaces single arguments in the text of a call's arguments.
 //!
 //! Paths and keys concern few arguments of few servers. The others stay text: a tree takes many
-//! times as much, and a call may wait for long.
+//! times as much memory, and a call may wait for a long time.
 
 use std::{borrow::Cow, fmt};
 

@@ -21,7 +21,7 @@ use tokio_util::task::TaskTracker;
 const FILE_BYTES: usize = 16 * 1024 * 1024;
 /// The most lists that are kept. The oldest are removed first.
 const FILES: usize = 128;
-/// Older lists are refreshed when there is an occasion.
+/// Older lists are refreshed when there is an opportunity.
 const FRESH: Duration = Duration::from_secs(24 * 60 * 60);
 /// The prefix of the files' names.
 const PREFIX: &str = "tools-";

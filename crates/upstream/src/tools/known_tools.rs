@@ -88,8 +88,8 @@ impl KnownTools {
         self.of_definition(tool, |definition| !affinity::declares(definition, argument)).unwrap_or(false)
     }
 
-    /// Whether the owner allows a call of the tool, which counts as `at_least` whatever the tool
-    /// does, to be made again after the child died with it.
+    /// Whether the owner allows repeating a call of the tool after the child died during it. The
+    /// call counts at least as `at_least`, whatever the tool does.
     pub(crate) fn may_repeat(&self, tool: &str, at_least: Effect) -> bool {
         let repeats = |definition: &_| {
             let trusted = self.spec.effects.trusted(definition);
@@ -98,7 +98,7 @@ impl KnownTools {
         self.of_definition(tool, repeats).unwrap_or(false)
     }
 
-    /// How long such a call may take without news, where the owner has something to say of it.
+    /// How long such a call may take without news, if the owner has set that.
     pub(crate) fn call_timeout(&self, tool: &str, at_least: Effect) -> Option<Duration> {
         let effect = self.of_definition(tool, |definition| self.spec.effects.trusted(definition).effect());
         let unknown = || self.spec.effects.trusted(&ToolDefinition::unknown(tool)).effect();

@@ -2,9 +2,9 @@
 //!
 //! - `known_tools`: the tools of one server, with `cache` on disk; `listed`: the same without a
 //!   running child
-//! - `arguments`: single arguments out of the text of all; `key_places`: where a key's values are
-//! - `affinity`: which instance a call belongs to; `paths`: which folder; `projects`: what both are
-//!   where the owner has named the keys
+//! - `arguments`: reads and replaces single arguments; `key_places`: the paths that a key forms
+//! - `affinity`: which instance a call belongs to; `paths`: where its paths may lead; `projects`:
+//!   both, if the owner has named the keys
 
 pub(crate) mod affinity;
 pub(crate) mod arguments;

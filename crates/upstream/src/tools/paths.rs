@@ -1,4 +1,4 @@
-//! Path arguments: resolved, and kept where the owner wants them.
+//! Path arguments: resolved, and confined to where the owner wants them.
 //!
 //! The resolved path is passed on, so that the child opens what was checked. A link that is made
 //! afterwards can still lead elsewhere: this guards against mistakes and misled scripts, not
@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 
 use crate::{error::CallError, limits::PATHS_BYTES, text::one_line, tools::key_places::Place};
 
-/// The longest path, in bytes: what Linux takes.
+/// The longest path that Linux accepts, in bytes.
 pub const PATH_BYTES: usize = 4096;
 
 /// Folders that a refusal names.
@@ -71,7 +71,7 @@ fn bytes(value: &Value) -> usize {
     match value {
         Value::String(path) => path.len(),
         Value::Array(paths) => paths.iter().filter_map(Value::as_str).map(str::len).sum(),
-        // It is refused.
+        // Any other value is refused elsewhere.
         _ => 0,
     }
 }
@@ -170,7 +170,7 @@ fn resolved(rules: &PathRules, base: Option<&Path>, text: &str) -> Result<String
     path.into_os_string().into_string().map_err(|_| format!("'{shown}' leads to a name that is not a text"))
 }
 
-/// The path of a text that has nothing in it that a path of a script may not have.
+/// The text as a path, if it contains nothing that a script's path may not contain.
 fn plain(text: &str) -> Result<&Path, String> {
     if text.is_empty() {
         return Err("it is empty".to_owned());
@@ -188,10 +188,10 @@ fn plain(text: &str) -> Result<&Path, String> {
     Ok(path)
 }
 
-/// An absolute path of a script's as the file system has it. Blocks.
+/// A script's absolute path as the file system has it. Blocks.
 ///
 /// # Errors
-/// It is not one, or cannot be resolved.
+/// It is not an absolute path, or cannot be resolved.
 pub(crate) fn absolute(text: &str) -> Result<PathBuf, String> {
     let path = plain(text)?;
     let shown = one_line(text, 200);

@@ -1,5 +1,5 @@
-//! The projects of a server that has an instance for each: where a call's paths may lead then, and
-//! in which of them a path is.
+//! The projects of a server that has an instance for each: where a call's paths may lead, and which
+//! project a path is in.
 
 use std::{borrow::Cow, path::PathBuf};
 
@@ -8,9 +8,9 @@ use serde_json::{Map, Value};
 
 use crate::tools::paths;
 
-/// The rules for the paths of a call with these arguments. Where the owner has named no roots,
-/// paths lead into the folder of the call's own project and nowhere else, so that a rule on the
-/// project bounds them too. In a project without a folder there is no path.
+/// The rules for the paths of a call with these arguments. If the owner has named no roots, paths
+/// lead into the folder of the call's own project and nowhere else, so that a rule on the project
+/// restricts them too. A project without a folder allows no paths.
 pub(crate) fn rules<'r>(spec: &'r ServerSpec, arguments: &Map<String, Value>) -> Option<Cow<'r, PathRules>> {
     let rules = spec.life.paths.as_ref()?;
     let Some(projects) = spec.life.projects.as_ref().filter(|_| rules.roots.is_empty()) else {
@@ -23,7 +23,7 @@ pub(crate) fn rules<'r>(spec: &'r ServerSpec, arguments: &Map<String, Value>) ->
     }))
 }
 
-/// The project in whose folder `path` is; of several that lie in each other, the innermost. Blocks.
+/// The project whose folder contains `path`, or the innermost if they are nested. Blocks.
 ///
 /// # Errors
 /// It is not an absolute path, or cannot be resolved.
@@ -34,7 +34,7 @@ pub fn project_of(projects: &Projects, path: &str) -> Result<Option<String>, Str
         let folder = paths::real_path(folder).ok().filter(|folder| real.starts_with(folder))?;
         Some((folder.components().count(), &project.name))
     });
-    // Of two projects in one folder it is the first.
+    // If two projects have the same folder, the first counts.
     let innermost = around.reduce(|one, other| if other.0 > one.0 { other } else { one });
     Ok(innermost.map(|(_, name)| name.clone()))
 }
