@@ -1,4 +1,4 @@
-//! What finding a tool costs: `cargo bench -p belljar-catalog`.
+//! Measures what finding a tool costs: `cargo bench -p belljar-catalog`.
 
 #![allow(missing_docs, reason = "a bench")]
 

@@ -1,5 +1,5 @@
-//! What tools cost of a model's context: all their definitions at once, or belljar's two and what a
-//! task looks up.
+//! What tools cost of a model's context: all their definitions at once, or belljar's two
+//! definitions plus what a task looks up.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::{List, catalog, retrieval, tokens};
 
-/// What a client puts before a model of a tool: its name, description and input schema.
+/// What a client shows a model of a tool: its name, description and input schema.
 pub fn definition(tool: &Value) -> String {
     json!({ "name": tool["name"], "description": tool["description"], "inputSchema": tool["inputSchema"] }).to_string()
 }

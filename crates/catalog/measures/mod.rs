@@ -1,4 +1,4 @@
-//! What the examples print and the tests hold: figures over the tool lists in `testdata`.
+//! What the examples print and the tests check: figures over the tool lists in `testdata`.
 
 #![allow(dead_code, unreachable_pub, reason = "a part of several programs, each of which uses its part")]
 

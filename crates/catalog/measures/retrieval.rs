@@ -6,7 +6,7 @@ use belljar_catalog::{Catalog, Query};
 
 use super::{baselines, testdata};
 
-/// Every so many questions, one is held out: it was not used while the ranking was tuned.
+/// One in this many questions is held out: it was not used while the ranking was tuned.
 const HELD_OUT_EVERY: usize = 3;
 /// How far down an engine's answer is examined.
 const DEPTH: usize = 20;

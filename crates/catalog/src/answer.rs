@@ -17,7 +17,7 @@ use crate::{
 /// in o200k; a lower value is used so that a budget is kept.
 const TENTHS_OF_BYTES_PER_TOKEN: usize = 36;
 
-/// About how many tokens a text takes: its bytes by 3.6, rounded up.
+/// About how many tokens a text takes: its bytes divided by 3.6, rounded up.
 pub fn estimate_tokens(text: &str) -> usize {
     (text.len() * 10).div_ceil(TENTHS_OF_BYTES_PER_TOKEN)
 }

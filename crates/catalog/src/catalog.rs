@@ -9,8 +9,8 @@ use belljar_model::{ToolPath, nearest};
 
 use crate::{bounds::NEAREST_BYTES, server::ServerCatalog, tool::Tool, vocabulary::Vocabulary};
 
-/// Every configured server, as known at one moment. Immutable: hold it in an [`Arc`] and replace it
-/// when a server changes.
+/// Every configured server, as known at one moment. It is immutable: hold it in an [`Arc`] and
+/// replace it when a server changes.
 #[derive(Debug, Default)]
 pub struct Catalog {
     servers: Vec<Arc<ServerCatalog>>,
@@ -20,8 +20,8 @@ pub struct Catalog {
 }
 
 impl Catalog {
-    /// Joins servers, in the order of the configuration. Cheap: the costly part was done when each
-    /// was made.
+    /// Joins servers, in the order of the configuration. This is cheap: the costly part was done
+    /// when each server's catalogue was made.
     ///
     /// Their names come from one call of [`namespaces`](crate::namespaces). If not, and names
     /// clash, the first server wins.
@@ -67,7 +67,7 @@ impl Catalog {
         self.server(path.server())?.tool(path.tool())
     }
 
-    /// The tool that the script's `namespace.property` is.
+    /// The tool that `namespace.property` means in a script.
     pub fn resolve(&self, namespace: &str, property: &str) -> Option<&Tool> {
         self.namespace(namespace)?.property(property)
     }

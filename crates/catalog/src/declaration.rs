@@ -85,9 +85,9 @@ fn printed(types: &Types, prefix: &str, room: Room, kind: &Type, indent: usize) 
     printer.into_text()
 }
 
-/// The signature on one line: `fs.read_file(args: { path: string }): Promise<unknown>`. What does
-/// not fit is counted or `unknown`. If an observed result is given, the signature shows it and says
-/// so.
+/// The signature on one line: `fs.read_file(args: { path: string }): Promise<unknown>`. Members
+/// that do not fit are counted, and types that do not fit are `unknown`. If an observed result is
+/// given, the signature shows it and says so.
 pub(crate) fn signature(
     namespace: &str,
     tool: &str,
@@ -107,13 +107,13 @@ pub(crate) fn signature(
     format!("{namespace}.{tool}{parameters}: Promise<{result}{remark}>")
 }
 
-/// Follows a declared text that is JSON, which is returned unparsed.
+/// Follows a declared text that is JSON and is returned unparsed.
 const JSON_TEXT: &str = " /* JSON text */";
 /// Follows a result that is not declared.
 const JSON: &str = " /* JSON, parsed */";
 
-/// What a description that speaks of JSON says of a result that is a text, or of which nothing is
-/// declared.
+/// The comment on the result if the description says that it is JSON, and the declared result is a
+/// text or nothing is declared.
 fn said_of_json(definition: &ToolDefinition, function: &Function) -> &'static str {
     let said = definition.description.as_deref().unwrap_or_default();
     let gives_json = GIVES_JSON.iter().any(|words| said.contains(words));
@@ -131,7 +131,7 @@ fn said_of_json(definition: &ToolDefinition, function: &Function) -> &'static st
     }
 }
 
-/// How a description says that a result is JSON.
+/// Phrases with which a description says that a result is JSON.
 const GIVES_JSON: [&str; 8] = [
     "as JSON",
     "as a JSON",

@@ -1,7 +1,7 @@
 //! Details of a tool beside its signature: the rest of its description, and its arguments.
 //!
-//! An answer has them for its first tools, as far as there is room, so that nobody has to ask again
-//! before the first call.
+//! An answer shows them for its first tools, as far as there is room, so that nobody has to ask
+//! again before the first call.
 
 use serde_json::Value;
 

@@ -42,7 +42,7 @@ pub fn packages(data: &[u8]) -> Vec<String> {
     texts.into()
 }
 
-/// Nothing that can be imported is dropped, and all names differ.
+/// Checks that nothing that can be imported is dropped, and that all names differ.
 fn mapped(mapping: &Mapping, server: &ServerCatalog) {
     let functions = mapping.functions().iter();
     let importable = server.tools().iter().map(Tool::path).filter(|path| path.is_importable());
@@ -108,7 +108,7 @@ fn declaration(tool: &Tool, observed: Option<&Observed>) -> String {
     declaration + "\n"
 }
 
-/// The observation of a result, taken twice, and read again from a file.
+/// The observation of a result, recorded twice, and read again from a file.
 fn observed(result: &Value) -> Option<Observed> {
     let mut observed = Observed::default();
     assert!(observed.record(result, &Words::default()) || observed == observed.clone());
@@ -119,7 +119,7 @@ fn observed(result: &Value) -> Option<Observed> {
     read.checked()
 }
 
-/// An answer keeps its budget, whatever the query is.
+/// Checks that an answer keeps its budget, whatever the query is.
 fn search(catalog: &Catalog, words: &str) {
     for detail in Detail::ALL {
         let budget = 300;
@@ -134,7 +134,7 @@ fn search(catalog: &Catalog, words: &str) {
     let _ = catalog.nearest_tool(words).map(Tool::path);
 }
 
-/// No character acts on a reader or is invisible.
+/// Checks that no character controls a terminal or is invisible.
 fn fit_to_show(text: &str) {
     for line in text.split('\n') {
         assert_eq!(display::line(line), line, "{text:?}");

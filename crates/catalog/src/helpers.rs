@@ -1,4 +1,4 @@
-//! The functions of `tools`, which belong to no server: a search for one is told how to call it.
+//! The functions of `tools`, which belong to no server. A search for one returns how to call it.
 
 use crate::words::split;
 

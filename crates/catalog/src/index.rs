@@ -1,8 +1,8 @@
 //! The words of one server's tools, with their weights.
 //!
-//! This is BM25F, written out: the `bm25` crate scores one text per document and hashes words into
-//! 32 bits, while tools need fields of different weight (a word of the name says more than one of a
-//! parameter's description) and a vocabulary that can be searched for typing errors. A field's
+//! This is BM25F, written out. The `bm25` crate scores one text per document and hashes words into
+//! 32 bits. Tools need fields of different weight, since a word in the name says more than one in a
+//! parameter's description, and a vocabulary that can be searched for typing errors. A field's
 //! length is compared with a typical one, not with the average of all tools, so that a server's
 //! index is built once and does not change when another server comes or goes.
 
@@ -26,7 +26,7 @@ struct Field {
 }
 
 const NAME: Field = Field { weight: 4.0, typical_words: 3.0 };
-/// Extra weight of the first word of a name: `commit` says more of `git_commit` than of
+/// Extra weight of the first word of a name: `commit` says more about `git_commit` than about
 /// `list_commits`.
 const VERB_WEIGHT: f32 = 6.0;
 const TITLE: Field = Field { weight: 2.0, typical_words: 3.0 };
@@ -41,7 +41,7 @@ const PARAMETER_TEXTS: Field = Field { weight: 0.3, typical_words: 30.0 };
 pub(crate) struct Posting {
     /// The tool's position in its server's list.
     pub(crate) tool: u32,
-    /// The sum over the fields: weight, times occurrences, by length.
+    /// The sum over the fields: weight times occurrences, adjusted for the field's length.
     pub(crate) weight: f32,
 }
 

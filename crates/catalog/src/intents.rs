@@ -1,15 +1,15 @@
-//! Maps the words of a wish to the words that tools use, for wishes that say something else.
+//! Maps the words of a wish to the words that tools use, for wishes that are worded differently.
 //!
-//! "Who wrote this" means a history, and "log in" a form. No list of synonyms says that, since
-//! "who" alone means nothing and "log" alone means a log. So an intent has cues, which occur in the
-//! question in order and close together, and words that are looked up for them. The words are those
-//! of whole kinds of servers (version control, databases, browsers, notes), and name no server.
+//! "Who wrote this" means a history, and "log in" a form. A list of synonyms cannot express that,
+//! since "who" alone means nothing and "log" alone means a log. So an intent has cues, which occur
+//! in the question in order and close together, and words that are looked up for them. These words
+//! fit whole kinds of servers (version control, databases, browsers, notes), and name no server.
 
 use std::sync::OnceLock;
 
 use crate::words::{split, stem};
 
-/// Words between two cues at most, so that cues of two different phrases are not combined.
+/// The most words between two cues, so that cues of two different phrases are not combined.
 const NEAR: usize = 4;
 
 /// The cues, each with its alternatives, and the intended words. A `#` stands for an hour such as

@@ -8,8 +8,8 @@
 //! A [`ServerCatalog`] is made once per server, when its tool list is known; a [`Catalog`] joins
 //! them and is cheap to replace.
 //!
-//! [`typescript`] describes them to programs outside of any script, as one module, and [`wit`] to
-//! components in other languages.
+//! [`typescript`] describes the tools to programs outside of any script, as one module, and [`wit`]
+//! to components in other languages.
 //!
 //! Nothing here does I/O or reads a clock, and the same input gives the same output. All input is
 //! hostile: nothing in it can end the comment or the string that contains it, no character that

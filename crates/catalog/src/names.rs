@@ -1,6 +1,6 @@
 //! The names under which a script finds servers and tools.
 //!
-//! The rule, the same for a server's global and for a tool's property of it:
+//! The rule is the same for a server's global and for a tool's property of that global:
 //!
 //! 1. The exact name is bound, unless it is taken: a server may not have the name of a reserved
 //!    word, of a global of the language or of the sandbox, or of a special property; a tool may not

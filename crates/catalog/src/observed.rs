@@ -1,4 +1,4 @@
-//! The shape of a tool's results, merged over calls, for tools that declare none.
+//! The shape of a tool's results, merged over calls, for tools that do not declare their results.
 //!
 //! An observation contains no value. It contains a member's name, unless that may be data itself: a
 //! map from names to things has names that are data. An object counts as such a map, and its names
@@ -6,8 +6,8 @@
 //! was given in the call's arguments, if its members are three objects or eight values of one type,
 //! or if none of its members is present every time.
 //!
-//! Everything is bounded in depth, members and size, and what is read from a file is put into the
-//! same bounds.
+//! Everything is bounded in depth, members and size, and the same bounds apply to what is read from
+//! a file.
 
 mod shape;
 mod words;

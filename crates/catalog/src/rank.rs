@@ -1,6 +1,6 @@
 //! Ranks the tools that match a question, the best first.
 //!
-//! A path comes before a tool's exact name, that before the same name in another spelling, and that
+//! A path ranks before a tool's exact name, that before the same name in another spelling, and that
 //! before words, even if several tools are named in one question. Tools with equal scores are
 //! sorted by path, so the same catalogue always gives the same answer.
 
@@ -113,7 +113,7 @@ pub(crate) fn rank<'a>(
             Some(at) => {
                 ranking.tools.remove(at);
             }
-            // It was among those that were cut off, which are counted.
+            // It was among the weak tools that were cut off and counted.
             None => ranking.weak = ranking.weak.saturating_sub(usize::from(ranking.found > ranking.tools.len())),
         }
         ranking.tools.insert(place.min(ranking.tools.len()), best);

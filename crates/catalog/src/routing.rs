@@ -1,28 +1,28 @@
 //! Which project of a server a request in words is about.
 //!
-//! The score of a project is a sum over its words, by [`WEIGHTS`]: each of them that stands in the
-//! request as a whole word, or as whole words one after the other, counts once. Nothing is learned
-//! and nothing is read, so the same words and projects always lead to the same project.
+//! The score of a project is a sum over its words, weighted by [`WEIGHTS`]: each word or phrase
+//! that occurs in the request, as whole words in the same order, counts once. Nothing is learned
+//! and nothing is read from files, so the same words and projects always lead to the same project.
 
 use std::collections::HashSet;
 
 use belljar_model::{Project, Projects};
 use serde::Serialize;
 
-/// What a word of a project is worth where it stands in a request.
+/// What a project's word is worth if it occurs in a request.
 pub const WEIGHTS: [(Part, u32); 4] = [(Part::Name, 20), (Part::Hint, 10), (Part::Concern, 5), (Part::Language, 3)];
 /// The least score with which a request belongs to a project: one hint, or two concerns.
 pub const THRESHOLD: u32 = 10;
 /// The longest request, in bytes: some pages of text.
 pub const REQUEST_BYTES: usize = 8 * 1024;
-/// The most scores that are told.
+/// The most scores that are reported.
 const SCORES_SHOWN: usize = 20;
 /// The most scores in the text of an error.
 const SCORES_IN_ERRORS: usize = 3;
 /// The most projects in the text of an error.
 const NAMES_IN_ERRORS: usize = 12;
 
-/// What a word says of a project.
+/// The role of a word in a project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Part {
@@ -37,7 +37,7 @@ pub enum Part {
 }
 
 impl Part {
-    /// What a word of this kind is worth.
+    /// The points for a word of this kind.
     pub fn points(self) -> u32 {
         WEIGHTS.iter().find(|(part, _)| *part == self).map_or(0, |(_, points)| *points)
     }
@@ -52,7 +52,7 @@ impl Part {
     }
 }
 
-/// The projects of a server, as requests are held against them.
+/// The projects of a server, prepared for matching with requests.
 #[derive(Debug, Clone)]
 pub struct Router {
     projects: Vec<Routed>,
@@ -68,7 +68,7 @@ struct Routed {
 #[derive(Debug, Clone)]
 struct Term {
     part: Part,
-    /// As the owner wrote it.
+    /// The word as the owner wrote it.
     text: String,
     /// Its words, with a space between them.
     words: String,
@@ -79,11 +79,11 @@ struct Term {
 pub struct Route {
     /// The project, if there is one for the request.
     pub project: Option<String>,
-    /// Why it is this one.
+    /// Why this project was chosen.
     pub by: Option<By>,
     /// The score that a project needs.
     pub threshold: u32,
-    /// The projects with a word in the request, the best first.
+    /// The projects of which a word occurs in the request, the best first.
     pub scores: Vec<Score>,
     /// How many more of them there are.
     pub more: usize,
@@ -95,7 +95,7 @@ pub struct Route {
 pub enum By {
     /// It has the best score.
     Score,
-    /// No score is enough, and the owner has named this project for that.
+    /// No score is high enough, and the owner has named this project as the default.
     Default,
 }
 
@@ -106,18 +106,18 @@ pub struct Score {
     pub project: String,
     /// The sum of the parts.
     pub score: u32,
-    /// What stands in the request.
+    /// The words that occur in the request.
     pub parts: Vec<Hit>,
 }
 
-/// A word of a project that stands in a request.
+/// A word of a project that occurs in a request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Hit {
-    /// What it says of the project.
+    /// Its role in the project.
     pub part: Part,
-    /// The word, or the words, as the owner wrote them.
+    /// The word or phrase, as the owner wrote it.
     pub word: String,
-    /// What it is worth.
+    /// Its points.
     pub points: u32,
 }
 
@@ -125,7 +125,7 @@ pub struct Hit {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the words have {bytes} bytes; the limit is {REQUEST_BYTES}: a sentence is enough")]
 pub struct TooLong {
-    /// How many it has.
+    /// How many bytes the request has.
     pub bytes: usize,
 }
 
@@ -140,7 +140,7 @@ impl Router {
             let mut seen = HashSet::new();
             let term = |(part, text): (Part, &String)| Term { part, text: text.clone(), words: joined(text) };
             let terms = name.chain(hints).chain(concerns).chain(languages).map(term);
-            // One word that stands twice in a list counts once.
+            // A word that occurs twice in a list counts once.
             let terms =
                 terms.filter(|term| !term.words.is_empty() && seen.insert((term.part.points(), term.words.clone())));
             Routed { name: project.name.clone(), terms: terms.collect() }
@@ -148,7 +148,8 @@ impl Router {
         Self { projects: routed.collect(), default: projects.default.clone() }
     }
 
-    /// Where a request in these words goes. Of two projects with the same score it is the first.
+    /// Where a request with these words goes. If two projects have the same score, the first one
+    /// wins.
     ///
     /// # Errors
     /// The request is longer than [`REQUEST_BYTES`].
@@ -158,7 +159,7 @@ impl Router {
         }
         let phrases = phrases(request);
         let mut scores: Vec<Score> = self.projects.iter().filter_map(|project| project.score(&phrases)).collect();
-        // The order of those that are equal stays.
+        // The sort is stable, so projects with equal scores keep their order.
         scores.sort_by_key(|score| std::cmp::Reverse(score.score));
         let best = scores.first().filter(|best| best.score >= THRESHOLD).map(|best| best.project.clone());
         let (project, by) = match (best, &self.default) {
@@ -173,7 +174,7 @@ impl Router {
 }
 
 impl Routed {
-    /// None, where nothing of it stands in the request.
+    /// `None` if none of its words occurs in the request.
     fn score(&self, phrases: &HashSet<String>) -> Option<Score> {
         let hits = self.terms.iter().filter(|term| phrases.contains(&term.words));
         let hit = |term: &Term| Hit { part: term.part, word: term.text.clone(), points: term.part.points() };
@@ -210,8 +211,8 @@ pub fn names_shown(projects: &Projects) -> String {
     names
 }
 
-/// The words of a text: letters and digits, with the signs that some languages have behind them
-/// (`C++`, `C#`). Upper and lower case are the same.
+/// The words of a text: letters and digits, with the signs that follow the names of some languages
+/// (`C++`, `C#`). Case is ignored.
 fn words(text: &str) -> Vec<String> {
     let (mut words, mut word) = (Vec::new(), String::new());
     for character in text.chars() {
@@ -232,7 +233,7 @@ fn joined(text: &str) -> String {
     words(text).join(" ")
 }
 
-/// Each run of words that may be a project's, as [`joined`] writes it: looking one up takes the
+/// Each run of words that may be a project's, as [`joined`] writes it. Looking one up takes the
 /// same time in a long request as in a short one.
 fn phrases(request: &str) -> HashSet<String> {
     let words = words(request);

@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 
 use crate::{Answer, Catalog, Detail, Observed, Query, Tool};
 
-/// Tokens of the declarations that are found. A script can have many, since it can filter.
+/// The most tokens of the declarations that a search returns. A script can take many, since it can
+/// filter.
 const SEARCH_BUDGET: usize = 50_000;
 
 /// The tools in order, each with a short description.

@@ -33,7 +33,7 @@ const MORE_BYTES: usize = 16;
 
 /// Servers for which an answer says where their paths may lead.
 const FOLDER_NOTES: usize = 3;
-/// Bytes reserved for that, at most a quarter of the rest.
+/// Bytes reserved for these notes, at most a quarter of the rest.
 const FOLDER_BYTES: usize = 500;
 /// Bytes of an answer that details of tools may take, beside their signatures.
 const DETAILS_BYTES: usize = 1_600;
@@ -160,8 +160,8 @@ impl Catalog {
         }
     }
 
-    /// Where the paths of the results may lead, or which tool tells that. A full declaration has it
-    /// already.
+    /// Where the paths of the results may lead, or which tool returns that. A full declaration
+    /// already contains it.
     fn of_folders(&self, answer: &Answer, detail: Detail, mut room: usize) -> Vec<String> {
         let mut notes: Vec<String> = Vec::new();
         for found in &answer.results {
@@ -286,7 +286,7 @@ impl Room {
         self.bytes -= kept;
     }
 
-    /// Reserves so much for a later part, at most a quarter, and returns how much.
+    /// Reserves this much for a later part, at most a quarter, and returns how much.
     fn set_aside(&mut self, wanted: usize) -> usize {
         let kept = wanted.min(self.bytes / 4);
         self.bytes -= kept;

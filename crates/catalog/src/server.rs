@@ -24,7 +24,7 @@ const LISTERS_OF_FOLDERS: [&str; 4] =
 /// Whether a server's tools are known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ServerState {
-    /// They are, and can be called.
+    /// They are known, and can be called.
     Ready,
     /// The server has not been started yet.
     NotStarted,
@@ -101,14 +101,14 @@ impl ServerCatalog {
     }
 
     /// The same for a server that keeps one state for all calls, such as a page. Its tools are
-    /// shown with that remark.
+    /// shown with a remark about that.
     #[must_use]
     pub fn sharing_state(mut self) -> Self {
         self.tools.iter_mut().for_each(Tool::share_state);
         self
     }
 
-    /// The same for the owner's scripts, which are shown with that remark.
+    /// The same for the owner's scripts, which are shown with a remark about that.
     #[must_use]
     pub fn of_scripts(mut self) -> Self {
         self.tools.iter_mut().for_each(Tool::mark_as_script);
@@ -116,8 +116,8 @@ impl ServerCatalog {
     }
 
     /// The same for a server with path arguments of these names, which may lead only into these
-    /// folders. Its tools are shown with that remark. A relative path is resolved against the first
-    /// folder.
+    /// folders. Its tools are shown with a remark about that. A relative path is resolved against
+    /// the first folder.
     #[must_use]
     pub fn within(mut self, folders: &[PathBuf], arguments: &[String]) -> Self {
         let mut shown: Vec<String> = folders
@@ -154,8 +154,9 @@ impl ServerCatalog {
         self
     }
 
-    /// The same for a server of whose tools some have their results filtered before a script sees
-    /// them: by these tools' exact names, in jq's language. What is shown of them says so.
+    /// The same for a server whose results are filtered for some tools before a script sees them.
+    /// The filters are in jq's language, by the tools' exact names. The tools are shown with a
+    /// remark about that.
     #[must_use]
     pub fn filtered(mut self, filters: &BTreeMap<String, String>) -> Self {
         for tool in &mut self.tools {
@@ -166,7 +167,7 @@ impl ServerCatalog {
         self
     }
 
-    /// The tool that lists the folders in which the others work, where there is one.
+    /// The tool that lists the folders in which the others work, if there is one.
     pub fn lister_of_folders(&self) -> Option<&Tool> {
         LISTERS_OF_FOLDERS.iter().find_map(|name| self.tool(name))
     }

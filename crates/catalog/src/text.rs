@@ -1,8 +1,8 @@
 //! Makes foreign text harmless.
 //!
-//! Names and descriptions come from child servers. Everything from them that reaches a comment, a
-//! string or a terminal passes through here, and leaves without control characters, without
-//! invisible ones, and without a way to end its context.
+//! Names and descriptions come from child servers. Every part of them that reaches a comment, a
+//! string or a terminal passes through here, and comes out without control characters, without
+//! invisible characters, and without a way to end its context.
 
 use std::fmt::Write as _;
 

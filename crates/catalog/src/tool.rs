@@ -100,8 +100,8 @@ impl Tool {
         &self.names
     }
 
-    /// What the server said of it. Foreign text, as it came, but for the schema of a result that is
-    /// filtered.
+    /// What the server said about it. This is foreign text, unchanged except for the schema of a
+    /// result that is filtered.
     pub fn definition(&self) -> &ToolDefinition {
         &self.definition
     }
@@ -126,7 +126,7 @@ impl Tool {
         self.shares_state = true;
     }
 
-    /// It is a script of the owner, which is shown with that remark.
+    /// Marks it as a script of the owner. It is shown with a remark about that.
     pub(crate) fn mark_as_script(&mut self) {
         self.is_script = true;
     }
@@ -159,13 +159,14 @@ impl Tool {
         }
     }
 
-    /// What is made of its results before a script sees them, in jq's language, on one line.
+    /// The filter that is applied to its results before a script sees them, in jq's language, on
+    /// one line.
     pub fn filter(&self) -> Option<&str> {
         self.filter.as_deref()
     }
 
-    /// The same for a tool whose results are filtered: what its server says of them is not what a
-    /// script gets.
+    /// The same for a tool whose results are filtered. What its server says about them does not
+    /// hold for what a script gets.
     pub(crate) fn filter_by(&mut self, filter: &str) {
         self.definition.output_schema = None;
         self.filter = Some(one_line(filter, FILTER_CHARS));

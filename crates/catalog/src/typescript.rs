@@ -1,17 +1,17 @@
 //! The tools of some servers as one TypeScript module, for editors and programs outside of any
 //! script.
 //!
-//! Each server is a namespace with its tools' declarations as scripts see them, within the one
-//! namespace `servers`, so that no name of a server can shadow one of the module's own. The
-//! interface `Servers` says what a client has of them: each server and each tool under its alias,
-//! and under its exact name where that is another.
+//! Each server is a namespace with its tools' declarations as scripts see them. All of these are
+//! within the one namespace `servers`, so that no name of a server can shadow one of the module's
+//! own. The interface `Servers` describes what a client has: each server and each tool under its
+//! alias, and under its exact name if that is different.
 
 use std::sync::Arc;
 
 use crate::{observed::Observed, server::ServerCatalog, text::quoted, tool::Tool};
 
-/// The declarations of these servers' tools: those that `is_chosen`, with the result that
-/// `observed` gives where the server declares none. Servers without such a tool are left out.
+/// The declarations of these servers' tools for which `is_chosen` holds. If a server declares no
+/// result, the one that `observed` returns is used. Servers without such a tool are left out.
 pub fn declarations<'a>(
     servers: impl IntoIterator<Item = &'a ServerCatalog>,
     is_chosen: &dyn Fn(&Tool) -> bool,
@@ -25,7 +25,7 @@ pub fn declarations<'a>(
         }
         for tool in &chosen {
             let declaration = tool.declaration_with(observed(tool).as_deref());
-            // Within a namespace that is declared, everything is.
+            // Everything inside a declared namespace is declared too.
             let declaration = declaration.strip_prefix("declare ").unwrap_or(&declaration);
             declaration.lines().for_each(|line| namespaces.push_str(&indented(line)));
         }

@@ -1,15 +1,15 @@
-//! Questions with several wishes: "read file list directory" is about two tools, and each is to be
+//! Questions with several wishes: "read file list directory" is about two tools, and both should be
 //! found.
 //!
-//! A wish begins with a verb and has an object. Adjacent verbs share one: "read write file" wishes
-//! for both.
+//! A wish begins with a verb and has an object. Adjacent verbs share one: "read write file"
+//! contains two wishes.
 
 use crate::{
     bounds::{QUERY_WORDS, WISHES},
     words::{split, stem},
 };
 
-/// Verbs, which hardly ever name a thing.
+/// Verbs that hardly ever name a thing.
 #[rustfmt::skip]
 const VERBS: &[&str] = &[
     "add", "append", "calculate", "compare", "compute", "convert", "copy", "create", "delete", "describe", "download", "edit",

@@ -205,8 +205,8 @@ fn is_ideograph(character: char) -> bool {
     matches!(character, '\u{3040}'..='\u{30FF}' | '\u{3400}'..='\u{9FFF}' | '\u{F900}'..='\u{FAFF}' | '\u{20000}'..='\u{3FFFF}')
 }
 
-/// The word without its plural, its `-ing` or `-ed` and a final `e`: good enough for English
-/// descriptions, and where it is wrong, it is wrong the same way for both sides.
+/// The word without its plural, its `-ing` or `-ed` and a final `e`. This is good enough for
+/// English descriptions, and where it is wrong, it is wrong the same way on both sides.
 pub(crate) fn stem(word: &str) -> Cow<'_, str> {
     if word.len() <= 3 || !word.bytes().all(|byte| byte.is_ascii_lowercase()) {
         return Cow::Borrowed(word);

@@ -1,7 +1,7 @@
 //! An example call: the least that a tool needs, with a value of the right type for each argument.
 //!
-//! It is valid TypeScript together with the tool's declaration. If no value of a type comes to
-//! mind, or the call would be long, there is no example: a declaration says more then.
+//! It is valid TypeScript together with the tool's declaration. There is no example if no value can
+//! be made for a type, or if the call would be long: then the declaration says more.
 
 use super::{Arguments, Function};
 use crate::{
@@ -44,7 +44,7 @@ fn value(types: &Types, kind: &Type, depth: usize) -> Option<String> {
             Some(format!("[{}]", values?.join(", ")))
         }
         Type::Object(shape) => object(types, shape, depth),
-        // A call is never made with nothing as an argument.
+        // The value is `null` only if nothing else is possible.
         Type::Union(kinds) => {
             let some = kinds.iter().filter(|kind| **kind != Type::NULL).find_map(|kind| value(types, kind, depth));
             some.or_else(|| kinds.contains(&Type::NULL).then(|| "null".to_owned()))

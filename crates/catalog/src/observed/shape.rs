@@ -13,10 +13,10 @@ use crate::{
     schema::{Member, Shape, Type},
 };
 
-/// How many objects of one shape, next to each other in an object, make it a map.
+/// This many objects of one shape, next to each other in an object, make it a map.
 const MAP_OF_OBJECTS: usize = 3;
 
-/// How many plain values of one type, next to each other in an object, make it a map.
+/// This many plain values of one type, next to each other in an object, make it a map.
 const MAP_OF_VALUES: usize = 8;
 
 /// What was seen at one place.
@@ -90,7 +90,7 @@ impl Seen {
         seen
     }
 
-    /// The kinds of values that were seen, in an author's words.
+    /// The kinds of values that were seen, in words for an author.
     pub(super) fn kinds(&self) -> Vec<&'static str> {
         let kinds = [
             (self.string, "a text"),
@@ -123,7 +123,7 @@ impl Seen {
         };
     }
 
-    /// Puts the shape into its bounds, and forgets the names that may be data.
+    /// Applies the bounds to the shape, and forgets the names that may be data.
     pub(super) fn settle(&mut self) {
         self.collapse(0);
         let mut deepest = OBSERVED_DEPTH;
@@ -157,7 +157,7 @@ impl Seen {
         }
     }
 
-    /// Replaces everything below so many levels by unknown.
+    /// Replaces everything below this many levels by unknown.
     fn cut(&mut self, levels: usize) {
         let Some(below) = levels.checked_sub(1) else {
             if self.array.take().is_some() | self.object.take().is_some() {

@@ -4,7 +4,7 @@ use serde_json::{Map, json};
 use super::*;
 use crate::testing::catalog;
 
-/// What a script would read of the results of some calls: the type alone.
+/// What a script's author would read about the results of some calls: the type alone.
 fn observed(results: &[Value]) -> Observed {
     let mut observed = Observed::default();
     for result in results {

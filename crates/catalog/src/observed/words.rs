@@ -13,8 +13,8 @@ use crate::bounds::{OBSERVED_NAME_BYTES, OBSERVED_NODES};
 
 /// The texts in the arguments of a call that could be the name of a member.
 ///
-/// They are kept as hashes, because a call may wait for long and many may wait at once. If two
-/// texts have the same hash, the worst effect is that a name is taken for data.
+/// They are kept as hashes, because a call may wait for a long time and many may wait at once. If
+/// two texts have the same hash, the worst effect is that a name is taken for data.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Words {
     hashes: Vec<u64>,

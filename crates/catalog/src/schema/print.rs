@@ -72,7 +72,7 @@ impl<'t> Printer<'t> {
         't: 'k,
     {
         let mut kind = kind;
-        // Names that refer to names are not circular any more. The bound only shows that to a
+        // Names that refer to names are no longer circular. The bound only makes that obvious to a
         // reader.
         for _ in 0..=self.types.aliases.len() {
             match kind {
@@ -209,7 +209,7 @@ impl<'t> Printer<'t> {
             self.member(member, indent + 1, depth);
         }
         let split = shape.is_split();
-        // On a line that leaves out members anyway, it need not say that there may be others.
+        // A line that leaves out members anyway need not say that there may be others.
         let said = !split && (self.room != Room::Signature || shape.members.is_empty());
         if let Some(others) = shape.others.as_deref().filter(|_| said) {
             self.begin(indent + 1);
@@ -278,8 +278,8 @@ impl<'t> Printer<'t> {
 }
 
 impl Shape {
-    /// Whether unnamed members need a type of their own: in one type with the named ones, those
-    /// would have to fit their type too.
+    /// Whether unnamed members need a type of their own. If they shared one type with the named
+    /// ones, the named ones would have to fit their type too.
     pub(crate) fn is_split(&self) -> bool {
         !self.members.is_empty() && self.others.as_deref().is_some_and(|others| *others != Type::Unknown)
     }

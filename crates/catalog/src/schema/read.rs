@@ -24,7 +24,7 @@ use crate::{
 /// Reads the schemas of one tool.
 pub(crate) struct Reader<'a> {
     documents: Vec<&'a Map<String, Value>>,
-    /// What is to be read for each alias: its document and its schema.
+    /// What remains to be read for each alias: its document and its schema.
     queue: Vec<(usize, &'a Map<String, Value>)>,
     aliases: Vec<Alias>,
     /// By document and reference as written, and by document and target; `None` if a reference
@@ -56,12 +56,12 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The same, which distinguishes whole numbers from others.
+    /// The same, but whole numbers are distinguished from others.
     pub(crate) fn with_integers() -> Self {
         Self { integers: true, ..Self::new() }
     }
 
-    /// Adds a whole document, under the name that its type has if it refers to itself.
+    /// Adds a whole document. Its type gets this name if it refers to itself.
     pub(crate) fn document(&mut self, name: &str, schema: &'a Map<String, Value>) -> Type {
         self.documents.push(schema);
         let alias = self.alias(self.documents.len() - 1, name, schema);

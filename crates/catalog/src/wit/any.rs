@@ -1,6 +1,6 @@
 //! The package with which a component finds tools by their names while it runs.
 //!
-//! It is the same for all configurations: what can be found is decided by the run.
+//! It is the same for all configurations. The run decides what can be found.
 
 use semver::Version;
 use wit_encoder::{Interface, Package, Resource, ResourceFunc, Result_, StandaloneFunc, Type, TypeDef, TypeDefKind};

@@ -1,7 +1,7 @@
 //! Foreign text in comments of WIT.
 //!
-//! It reaches more than WIT: binders copy it unchanged into comments of their language,
-//! componentize-py for one between `"""`. So no character remains that ends or continues a comment
+//! It reaches more than WIT: binders copy it unchanged into comments of their language, and
+//! componentize-py puts it between `"""`. So no character remains that ends or continues a comment
 //! in any language that has bindings.
 
 use crate::text::{comment_lines, one_line};

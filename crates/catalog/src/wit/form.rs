@@ -59,7 +59,7 @@ pub enum Kind {
     /// `enum`: one of several texts.
     Enum(Vec<Case<String>>),
     /// `variant`: a value of one of several types. A JSON value becomes the first case whose form
-    /// it has.
+    /// it fits.
     Variant(Vec<Case<Payload>>),
 }
 

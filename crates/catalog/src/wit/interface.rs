@@ -1,4 +1,4 @@
-//! The names of the interfaces that packages have, as a component imports them.
+//! The names of the interfaces in packages, as a component imports them.
 
 use semver::Version;
 
@@ -18,7 +18,7 @@ pub struct Interface {
     pub kind: InterfaceKind,
 }
 
-/// What an interface has.
+/// What an interface contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum InterfaceKind {
@@ -34,14 +34,14 @@ pub enum InterfaceKind {
     Types,
 }
 
-/// Why a name of the namespace `belljar` is none of the interfaces here.
+/// Why a name in the namespace `belljar` is none of the interfaces here.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InterfaceError {
-    /// It has no such form.
+    /// There is no such interface.
     #[error("it is not an interface that belljar wit prints")]
     Unknown,
-    /// The rules for names and types have another version.
+    /// It was made with another version of the rules for names and types.
     #[error("it is of version {found} of the package, and this belljar makes {made}")]
     Version {
         /// The version in the name.
@@ -52,10 +52,10 @@ pub enum InterfaceError {
 }
 
 impl Interface {
-    /// The interface that an import names; `None` if it is of another namespace.
+    /// The interface that an import names, or `None` if it is in another namespace.
     ///
     /// # Errors
-    /// [`InterfaceError`]: it is of this namespace, and is not known.
+    /// [`InterfaceError`] if it is in this namespace but is not known.
     pub fn of(import: &str) -> Option<Result<Self, InterfaceError>> {
         let rest = import.strip_prefix(NAMESPACE)?.strip_prefix(':')?;
         Some(Self::within(rest))

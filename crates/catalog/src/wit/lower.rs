@@ -1,8 +1,8 @@
 //! Converts the schemas of one tool to forms.
 //!
-//! WIT has no recursive types, no anonymous records, and no "any" type: what it cannot express
-//! crosses as JSON text, as little of it as possible. However hostile a schema is, no form is
-//! deeper or larger than the bounds.
+//! WIT has no recursive types, no anonymous records, and no "any" type. What it cannot express
+//! crosses as JSON text, but as little of it as possible. However hostile a schema is, no form is
+//! deeper or larger than the bounds allow.
 
 use std::collections::HashSet;
 
@@ -96,7 +96,7 @@ pub(super) struct Lowering<'t> {
     types: &'t Types,
     aliases: Vec<Progress>,
     definitions: Vec<Definition>,
-    /// Of each definition.
+    /// The measure of each definition.
     measures: Vec<Measure>,
 }
 
@@ -140,7 +140,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// An enum of texts, if each has a unique name without a number; else any text.
+    /// An enum of texts if each has a unique name without a number, or else any text.
     pub(super) fn enumeration(&mut self, texts: &[String], hint: &str) -> Form {
         let case = |text: &String| Case { name: kebab(text), value: text.clone() };
         let cases: Vec<Case<String>> = texts.iter().map(case).collect();
@@ -197,8 +197,8 @@ impl Lowering<'_> {
         if rest.is_none() && !forms.is_empty() && elements.iter().all(|element| !element.optional) {
             return Form::Tuple(forms);
         }
-        // Positions that may be missing, or more of them than are named: a list, if all are of one
-        // type.
+        // If positions may be missing, or there may be more than are named, this is a list,
+        // provided that all are of one type.
         forms.extend(rest.map(|rest| self.form(rest, hint, depth + 1)));
         match forms.pop() {
             Some(last) if forms.iter().all(|form| *form == last) => Form::List(Box::new(last)),

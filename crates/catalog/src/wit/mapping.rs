@@ -19,7 +19,7 @@ use crate::{
 /// The types of every package, whose names no function or other type may have.
 pub(super) const JSON: &str = "json";
 pub(super) const TOOL_ERROR: &str = "tool-error";
-/// The end of a type's name that would else end as if with a mark.
+/// The suffix of a type's name that would otherwise seem to end in a mark.
 const TYPE: &str = "-type";
 
 /// How the tools of one server cross, and under which names.
@@ -29,7 +29,7 @@ pub struct Mapping {
     functions: Vec<Function>,
     definitions: Vec<Definition>,
     by_name: HashMap<String, usize>,
-    /// Of two with one mark, none is meant.
+    /// If two functions have the same mark, it means neither.
     by_mark: HashMap<String, Option<usize>>,
 }
 
@@ -59,7 +59,7 @@ impl Mapping {
     /// It depends on the server's tool list only, and not on its order. A narrowed package has the
     /// names and types of the whole one.
     pub fn new(package: &str, server: &ServerCatalog) -> Self {
-        // What a run could not find is not offered to build with.
+        // A tool that a run could not find is not offered to build with.
         let tools: Vec<&Tool> = server.tools().iter().filter(|tool| tool.path().is_importable()).collect();
         let exact: Vec<&str> = tools.iter().map(|tool| tool.names().exact()).collect();
         let names = assign_lasting(&exact, &[JSON, TOOL_ERROR]);
@@ -72,7 +72,7 @@ impl Mapping {
             by_name: HashMap::new(),
             by_mark: HashMap::new(),
         };
-        // No other name ends in a mark, so each is free.
+        // No other name ends in a mark, so these names are free.
         let error = |(tool, name): (&&Tool, &String)| format!("{name}-{}", mark(tool.path()));
         let errors: Vec<String> = tools.iter().zip(&names).map(error).collect();
         let mut left = WIT_PACKAGE_SIZE;

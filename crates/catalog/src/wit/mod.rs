@@ -13,7 +13,7 @@
 //!
 //! A schema becomes data before it becomes text: a [`Mapping`] has, for each function, the tool
 //! that it calls, and for each value that crosses, its JSON form. Code that answers a component's
-//! calls reads the same mapping from which the text was printed; nothing is ever read out of WIT.
+//! calls reads the mapping from which the text was printed. Nothing is ever read back from WIT.
 //! docs/COMPONENTS.md has the rules.
 //!
 //! - `form.rs`: what crosses, as data;

@@ -6,9 +6,9 @@
 //!    since not every reader of WIT takes such words. At most 64 characters are kept.
 //! 2. A name without any word is `unnamed`.
 //! 3. If several names of servers or tools become equal, the one that had this form already keeps
-//!    it. Each of the others gets `-h` and eight digits, the hash of its exact name (`own`). One
-//!    that has the form takes the name from another that had it alone. A name that would end as if
-//!    with a mark gets `-h` too: the names of errors alone end so.
+//!    it. Each of the others gets `-h` and eight digits, the hash of its exact name (`own`). A name
+//!    that has the form takes it from another that had it alone. A name that would seem to end in a
+//!    mark gets `-h` too, since only the names of errors end in one.
 //! 4. If several names of members, cases or types become equal, the one that had this form already
 //!    keeps it, or else the first in the order of their bytes. The others get the first free one of
 //!    `-n2`, `-n3` and so on.
@@ -16,8 +16,9 @@
 //! So nothing is dropped, and names do not depend on the order of a list. Keywords of WIT
 //! (`record`, `from`) are written with `%` before them, which is not part of the name.
 //!
-//! Names are for those who write components. What binds a built component to its tools are marks
-//! (`mark`), which depend on nothing but the tool: a name may be another tool's some day.
+//! Names are for those who write components. A built component is bound to its tools by marks
+//! (`mark`), which depend on nothing but the tool, since a name may belong to another tool some
+//! day.
 
 use std::collections::{HashMap, HashSet};
 
@@ -28,7 +29,7 @@ use crate::bounds::WIT_NAME_CHARS;
 
 /// The name of a name without words.
 const UNNAMED: &str = "unnamed";
-/// What a mark begins with.
+/// The first character of a mark.
 const MARK: char = 't';
 /// Bytes of the hash in a mark. Whoever wants a tool with the mark of another has to try 2^80
 /// names.
@@ -81,11 +82,11 @@ pub(super) fn own(exact: &str) -> String {
     format!("{}-h{:08x}", base(exact), hash(exact))
 }
 
-/// What tells a tool from any other, also from those of others who choose names for it: `t`, and
-/// twenty digits of the SHA-256 of its server's and its own name.
+/// What distinguishes a tool from any other, even if others choose names to imitate it: `t`, and
+/// twenty digits of the SHA-256 of its server's name and its own.
 pub fn mark(path: &ToolPath) -> String {
     let (server, tool) = (path.server(), path.tool());
-    // With the length, no two paths are one text.
+    // The length makes sure that no two paths give the same text.
     let digest: [u8; 32] = Sha256::digest(format!("belljar tool {}:{server}.{tool}", server.len())).into();
     let digits = digest.iter().take(MARK_BYTES).map(|byte| format!("{byte:02x}"));
     std::iter::once(MARK.to_string()).chain(digits).collect()
@@ -98,12 +99,13 @@ pub fn is_mark(text: &str) -> bool {
         .is_some_and(|digits| digits.len() == 2 * MARK_BYTES && digits.as_bytes().iter().all(is_digit))
 }
 
-/// Whether a name could be that of the error of a function.
+/// Whether a name could be that of a function's error.
 pub(super) fn ends_in_mark(name: &str) -> bool {
     name.rsplit_once('-').is_some_and(|(_, last)| is_mark(last))
 }
 
-/// The 32-bit FNV-1a hash. It tells names apart, and binds nothing: names of one hash can be made.
+/// The 32-bit FNV-1a hash. It only distinguishes names: two names with the same hash can be made on
+/// purpose.
 fn hash(text: &str) -> u32 {
     text.bytes().fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }
@@ -125,7 +127,7 @@ pub(super) fn assign_lasting(exact: &[&str], reserved: &[&str]) -> Vec<String> {
             _ => own(exact),
         })
         .collect();
-    // Of names with one hash too, each gets one.
+    // Names that also have the same hash are distinguished by numbers.
     let mut order: Vec<(bool, &str, usize)> =
         exact.iter().zip(&wanted).enumerate().map(|(at, (exact, wanted))| (exact != wanted, *exact, at)).collect();
     order.sort_unstable();
@@ -254,12 +256,12 @@ mod tests {
         let of = |tools: &[&str]| assign_lasting(tools, &["json"]);
         let both = of(&["foo_bar", "fooBar", "json", "other"]);
         assert_eq!(both, [own("foo_bar"), own("fooBar"), own("json"), "other".to_owned()]);
-        // Alone, it has the short one.
+        // Alone, it keeps the short name.
         assert_eq!(of(&["foo_bar"]), ["foo-bar"]);
         assert_ne!(own("foo_bar"), own("fooBar"));
-        // One that has the form takes it.
+        // A name that has the form takes it.
         assert_eq!(of(&["foo-bar", "foo_bar"]), ["foo-bar".to_owned(), own("foo_bar")]);
-        // Names of the same hash are told apart all the same.
+        // Names with the same hash are still distinguished.
         let twice = of(&["a!", "a!"]);
         assert!(twice[0] != twice[1], "{twice:?}");
     }

@@ -1,8 +1,8 @@
 //! The packages of several servers as the files of one folder, or as one text.
 //!
 //! The folder has the layout that every reader of WIT expects: one package in the folder itself,
-//! and its dependencies below `deps/`. The main package is a server's if there is one server and no
-//! world; else it is `belljar:guest`, with worlds.
+//! and its dependencies below `deps/`. If there is one server and no world, the main package is
+//! that server's. Otherwise it is `belljar:guest`, with worlds.
 
 use std::collections::HashSet;
 
@@ -20,7 +20,7 @@ use super::{
 
 /// The namespace of all packages.
 pub(super) const NAMESPACE: &str = "belljar";
-/// The version of all packages: of the rules by which they are made, not of a server.
+/// The version of all packages. It belongs to the rules by which they are made, not to a server.
 pub(super) const VERSION: Version = Version::new(0, 1, 0);
 /// What every package depends on.
 pub(super) const SHARED: &str = "mcp";

@@ -1,4 +1,4 @@
-//! Checks that a mapping suffices to convert in both directions: JSON becomes values of WIT's
+//! Checks that a mapping is enough to convert in both directions: JSON becomes values of WIT's
 //! types, and these become the same JSON.
 //!
 //! The values here stand for those of a component runtime, which knows names and no JSON keys.

@@ -424,7 +424,7 @@ fn the_names_of_errors_alone_end_in_a_mark() {
     let object = json!({ "type": "object", "properties": { format!("t{digits}"): { "type": "object", "properties": { "a": { "type": "string" } } } } });
     let mapping = mapping(json!([
         { "name": "create_issue", "inputSchema": object }, { "name": posing }, { "name": real },
-        // A type of its own would be called as the error of `a-b`.
+        // A type with this name would be called like the error of `a-b`.
         { "name": "a-b" }, { "name": "a", "inputSchema": { "properties": { format!("b-t{digits}"): { "enum": ["x", "y"] } } } },
     ]));
     hold(&mapping);
