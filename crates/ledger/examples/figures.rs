@@ -1,8 +1,9 @@
 //! What the ledger costs on this machine: `cargo run -p belljar-ledger --example figures [RUNS]`.
 //!
 //! Latency is what a run waits for: its start and its end are queued, and an intent is waited for.
-//! The file is then filled with RUNS runs (100,000) of five calls each, and queried like `belljar
-//! runs` and `belljar runs show` do.
+//! Latency is how long a run waits: its start and its end are queued, and it waits until an intent
+//! is kept. The file is then filled with RUNS runs (100,000) of five calls each, and queried like
+//! `belljar runs` and `belljar runs show` do.
 
 #![allow(clippy::print_stdout, clippy::expect_used, reason = "it is a program that prints figures")]
 
@@ -31,7 +32,7 @@ fn start(bits: u64) -> RunStart {
     }
 }
 
-/// The begin of the runs that fill the file: one a second, until now.
+/// The start of the runs that fill the file: one per second, until now.
 fn long_ago(bits: u64) -> RunStart {
     let start = start(bits);
     RunStart { at: SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000 + bits), ..start }

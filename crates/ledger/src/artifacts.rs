@@ -14,19 +14,19 @@ use serde::{Serialize, Serializer, ser::SerializeStruct as _};
 
 use crate::{error::LedgerError, holder::Holder, query::milliseconds};
 
-/// Bytes that one read gives at most.
+/// The most bytes that one read returns.
 pub const MAX_READ: u64 = 1024 * 1024;
-/// Entries that one page of a list has at most.
+/// The most entries on one page of a list.
 pub const MAX_LISTED: u32 = 1000;
-/// Passages that one search finds at most.
+/// The most passages that one search finds.
 pub const MAX_HITS: u32 = 100;
 /// The longest text that is searched for, in bytes.
 pub const MAX_WORDS_BYTES: usize = 1024;
 /// The most words that are searched for at once.
 pub const MAX_WORDS: usize = 16;
-/// Artifacts that one search can be confined to.
+/// The most artifacts that one search can be limited to.
 pub const MAX_WITHIN: usize = 100;
-/// Labels of one artifact, and the longest label in bytes.
+/// The most labels of one artifact, and the longest label in bytes.
 pub const MAX_LABELS: usize = 64;
 
 /// What is stored.
@@ -34,10 +34,10 @@ pub const MAX_LABELS: usize = 64;
 pub struct NewArtifact {
     /// The content.
     pub content: Content,
-    /// The name to save it under. A name is unique within its holder: saving again replaces what
-    /// had it, which then has no name and can no longer be found.
+    /// The name to save it under. A name is unique within its holder: saving again replaces the
+    /// artifact that had the name, which can then no longer be found.
     pub name: Option<ArtifactName>,
-    /// The media type, where it is known, such as `image/png`.
+    /// The media type, such as `image/png`, if it is known.
     pub mime: Option<String>,
     /// The run that stores it.
     pub run: Option<RunId>,
@@ -57,7 +57,7 @@ pub enum Content {
 }
 
 impl Content {
-    /// What it is.
+    /// The kind of content.
     pub fn kind(&self) -> ArtifactKind {
         match self {
             Self::Value(_) => ArtifactKind::Value,
@@ -66,7 +66,7 @@ impl Content {
         }
     }
 
-    /// Its bytes.
+    /// The bytes of the content.
     pub fn bytes(&self) -> &[u8] {
         match self {
             Self::Value(json) => json.as_str().as_bytes(),
@@ -76,7 +76,7 @@ impl Content {
     }
 }
 
-/// What became of storing an artifact.
+/// The result of storing an artifact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Stored {
     /// Its id.
@@ -85,10 +85,10 @@ pub struct Stored {
     pub bytes: u64,
     /// Whether it replaced one of the same name.
     pub replaced: bool,
-    /// How many others of the principal were removed to make room for it: those that were not used
-    /// for the longest time.
+    /// How many of the principal's other artifacts were removed to make room for it: the least
+    /// recently used ones.
     pub evicted: u64,
-    /// The bytes of those.
+    /// The bytes of those that were removed.
     pub evicted_bytes: u64,
 }
 
@@ -99,9 +99,9 @@ pub struct ArtifactEntry {
     pub id: ArtifactId,
     /// The name under which it was saved.
     pub name: Option<ArtifactName>,
-    /// What it is.
+    /// Its kind.
     pub kind: ArtifactKind,
-    /// Its media type, where that is known.
+    /// Its media type, if it is known.
     pub mime: Option<String>,
     /// Its length.
     pub bytes: u64,
@@ -137,10 +137,9 @@ impl Serialize for ArtifactEntry {
 /// What is searched for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Search {
-    /// Words, and pieces of words of three or more characters. No character has a meaning of its
-    /// own.
+    /// Words, or parts of words with three or more characters. No character has a special meaning.
     pub words: String,
-    /// The artifacts to search; all of the holder if there is none.
+    /// The artifacts to search; if the list is empty, all of the holder's.
     pub within: Vec<ArtifactRef>,
     /// How many passages are wanted, up to [`MAX_HITS`].
     pub limit: u32,
@@ -151,7 +150,7 @@ pub struct Search {
 pub struct Found {
     /// The passages, the best first.
     pub hits: Vec<Hit>,
-    /// Artifacts that could not be searched yet, since they were stored only now.
+    /// How many artifacts could not be searched yet, because they were stored only just now.
     pub pending: u64,
 }
 
@@ -160,13 +159,13 @@ pub struct Found {
 pub struct Hit {
     /// The artifact.
     pub artifact: ArtifactId,
-    /// Where it is in the artifact's JSON, as a JSON pointer; empty in a text. Of several small
-    /// parts that make one passage, it is that of the first.
+    /// Where it is in the artifact's JSON, as a JSON pointer; empty in a text. If several small
+    /// parts form one passage, this is the place of the first.
     pub pointer: String,
-    /// The passage: JSON, or of a text what is around the words, up to 600 bytes.
+    /// The passage: JSON, or, in a text, up to 600 bytes around the words.
     pub text: String,
-    /// How well it matches, from 0 to 3: above 2, all words are in it; above 1, all are in it as
-    /// parts of words; else some are.
+    /// How well it matches, from 0 to 3: above 2, it has all the words; above 1, it has all of them
+    /// as parts of words; otherwise it has some of them.
     pub score: f64,
 }
 
@@ -175,11 +174,11 @@ pub struct Hit {
 pub struct HolderTotals {
     /// The holder.
     pub holder: Holder,
-    /// How many artifacts they have.
+    /// How many artifacts the holder has.
     pub artifacts: u64,
-    /// The bytes of those.
+    /// The bytes of those artifacts.
     pub bytes: u64,
-    /// When the latest use of one was.
+    /// When one of them was last used.
     pub used: SystemTime,
 }
 
@@ -195,10 +194,10 @@ pub enum ArtifactError {
         /// The limit.
         limit: u64,
     },
-    /// It alone is more than all of a principal's artifacts may be.
+    /// It alone is larger than all of a principal's artifacts may be together.
     #[error("the artifact takes {used} bytes; all artifacts together may take {limit} ([artifacts] max_bytes)")]
     NoRoom {
-        /// What it takes.
+        /// The room that it takes.
         used: u64,
         /// The limit.
         limit: u64,
@@ -206,9 +205,9 @@ pub enum ArtifactError {
     /// Its media type or labels are too long.
     #[error("the {what} of an artifact has {used}; the limit is {limit}")]
     Described {
-        /// Which.
+        /// Which of them.
         what: &'static str,
-        /// How much it is.
+        /// The actual amount.
         used: usize,
         /// The limit.
         limit: usize,
@@ -219,14 +218,14 @@ pub enum ArtifactError {
     /// The text to search for is too long.
     #[error("the text to search for has {used} {unit}; the limit is {limit}")]
     TooManyWords {
-        /// How much it is.
+        /// The actual amount.
         used: usize,
         /// The limit.
         limit: usize,
-        /// Of what.
+        /// The unit of both.
         unit: &'static str,
     },
-    /// The search is confined to too many artifacts.
+    /// The search is limited to too many artifacts.
     #[error("a search is confined to {used} artifacts; the limit is {limit}")]
     TooManyWithin {
         /// How many.
@@ -234,7 +233,7 @@ pub enum ArtifactError {
         /// The limit.
         limit: usize,
     },
-    /// The search is confined to an artifact that is not there.
+    /// The search is limited to an artifact that does not exist.
     #[error("there is no artifact {0}")]
     NotThere(ArtifactRef),
     /// The search took too long.
@@ -266,14 +265,14 @@ impl ArtifactError {
 
 /// Where artifacts are kept.
 ///
-/// What one holder has is not there for another: the id of another's artifact is answered as one
-/// that never was.
+/// To one holder, another holder's artifacts do not exist: the id of such an artifact gets the same
+/// answer as an id that was never used.
 pub trait Artifacts: Send + Sync + 'static {
-    /// Stores an artifact, and waits until it is kept. If others must go for it, they go.
+    /// Stores an artifact, and waits until it is kept. Others are removed if it needs their room.
     fn store(&self, holder: Holder, artifact: NewArtifact) -> BoxFuture<'_, Result<Stored, ArtifactError>>;
 
-    /// A holder's artifacts, the latest first: those stored before `before`, or the first ones. At
-    /// most [`MAX_LISTED`] at a time.
+    /// A holder's artifacts, latest first: those stored before `before`, or the first page. At most
+    /// [`MAX_LISTED`] at a time.
     fn list(
         &self,
         holder: Holder,
@@ -287,8 +286,8 @@ pub trait Artifacts: Send + Sync + 'static {
     /// The labels of all artifacts of a holder together.
     fn labels(&self, holder: Holder) -> BoxFuture<'_, Result<BTreeSet<String>, ArtifactError>>;
 
-    /// Bytes of an artifact's content: those of the range that there are, and at most [`MAX_READ`].
-    /// `None` if the artifact is not there.
+    /// Bytes of an artifact's content: the part of the range that exists, and at most [`MAX_READ`].
+    /// `None` if the artifact does not exist.
     fn read(
         &self,
         holder: Holder,
@@ -296,11 +295,11 @@ pub trait Artifacts: Send + Sync + 'static {
         range: Range<u64>,
     ) -> BoxFuture<'_, Result<Option<Vec<u8>>, ArtifactError>>;
 
-    /// Finds passages. What was stored before is found: if its index is not finished, this waits
-    /// for it, up to a bound.
+    /// Finds passages. Everything that was stored before is found: if its index is not finished,
+    /// this waits for it, up to a limit.
     fn search(&self, holder: Holder, search: Search) -> BoxFuture<'_, Result<Found, ArtifactError>>;
 
-    /// Removes artifacts, and returns how many of them were there.
+    /// Removes artifacts, and returns how many of them existed.
     fn remove(&self, holder: Holder, which: Vec<ArtifactRef>) -> BoxFuture<'_, Result<u64, ArtifactError>>;
 
     /// Removes all artifacts of a holder, and returns how many there were.
@@ -309,11 +308,11 @@ pub trait Artifacts: Send + Sync + 'static {
     /// All holders and how much they have. Only for the owner.
     fn totals(&self) -> BoxFuture<'_, Result<Vec<HolderTotals>, ArtifactError>>;
 
-    /// The whole content of an artifact; `None` if it is not there, or is removed meanwhile.
+    /// The whole content of an artifact; `None` if it does not exist, or is removed meanwhile.
     fn whole(&self, holder: Holder, id: ArtifactId) -> BoxFuture<'_, Result<Option<Vec<u8>>, ArtifactError>> {
         Box::pin(async move {
             let Some(entry) = self.entry(holder.clone(), ArtifactRef::Id(id)).await? else { return Ok(None) };
-            // What a file claims is not believed before it is there.
+            // The size that the file claims is not trusted until the bytes have been read.
             let mut whole = Vec::new();
             let bytes = entry.bytes.min(ArtifactSettings::LARGEST.as_u64());
             while (whole.len() as u64) < bytes {

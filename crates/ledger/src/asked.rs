@@ -1,5 +1,5 @@
-//! What is asked of the time before, for the owner's rules and for the owner, and what is kept for
-//! that.
+//! The questions that the owner and the owner's rules ask about the past, and what is kept to
+//! answer them.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -7,24 +7,24 @@ use belljar_model::{Measures, RunId};
 
 use crate::entry::Digest;
 
-/// A call to count, if there is room for it.
+/// A call to count, if it is within the limit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Count {
     /// The rule that counts it.
     pub rule: String,
     /// Its principal.
     pub principal: String,
-    /// The most calls,
+    /// The most calls.
     pub at_most: u32,
-    /// within this time before now.
+    /// The period before now in which they are counted.
     pub within: Duration,
 }
 
-/// A call that was counted, to undo that.
+/// A call that was counted, so that the count can be undone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CountId(pub(crate) i64);
 
-/// A run that has an answer with labels.
+/// A run that has received an answer with labels.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mark {
     /// Its principal.
@@ -77,15 +77,16 @@ pub struct Passed {
     pub principal: String,
     /// The digest of the values that must be the same.
     pub same: Digest,
-    /// The run that made one, or that asks: its own do not count here. `None` for a call outside of
-    /// any run.
+    /// The run that made such a call, or that asks, whose own calls do not count here. `None` for a
+    /// call outside of any run.
     pub run: Option<RunId>,
 }
 
-/// What was measured of the servers of a configuration.
+/// What was measured about the servers of a configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Measured {
-    /// The configuration in which they are: servers of one name in two of them are two.
+    /// The configuration that the servers are in: servers of the same name in two configurations
+    /// are different servers.
     pub configuration: String,
     /// What was measured, by the servers' names.
     pub servers: BTreeMap<String, Measures>,

@@ -11,15 +11,15 @@ use belljar_model::{Effect, ErrorKind, RunId, ToolPath, Usage, Verdict};
 /// key.
 pub type Digest = [u8; 16];
 
-/// One thing to keep. The entries of one run are kept in the order in which they were handed over.
+/// One thing to keep. The entries of one run are kept in the order in which they are written.
 #[derive(Debug, Clone)]
 pub enum Entry {
-    /// A run begins.
+    /// A run starts.
     Begin(RunStart),
-    /// Calls of a run. One that is [`CallState::Sent`] is an intent: it may be sent as soon as this
-    /// is kept.
+    /// Calls of a run. A call that is [`CallState::Sent`] is an intent: it may be sent as soon as
+    /// this entry is kept.
     Calls {
-        /// The run as it began, so that its calls can be found even if its start was not kept.
+        /// The start of the run, so that its calls can be found even if its start was not kept.
         start: RunStart,
         /// The calls.
         calls: Vec<Call>,
@@ -33,9 +33,9 @@ pub enum Entry {
         /// Its end.
         end: CallEnd,
     },
-    /// A run is over. Its remaining calls come with it.
+    /// A run has ended. Its remaining calls come with it.
     End(Box<RunEnd>),
-    /// A run waits for people, and is put aside.
+    /// A run is suspended, because it waits for people.
     Rest(Box<RunRest>),
 }
 
@@ -50,7 +50,7 @@ pub struct RunStart {
     pub origin: &'static str,
     /// The asker.
     pub asker: Asker,
-    /// The length of the source, where there is one.
+    /// The length of the source, if there is one.
     pub source_bytes: Option<u64>,
     /// The digest of the source.
     pub source: Option<Digest>,
@@ -64,7 +64,8 @@ pub struct Asker {
 }
 
 impl Asker {
-    /// Characters of a name. A client chooses its own name, which is kept with each of its runs.
+    /// The most characters of a name. A client chooses its own name, which is kept with each of its
+    /// runs.
     const MAX_NAME: usize = 120;
 
     /// The principal that the transport vouches for, such as the name of a token, and the name that
@@ -95,15 +96,15 @@ pub struct Call {
     pub number: u64,
     /// Its tool.
     pub tool: ToolPath,
-    /// What the tool's annotations say that it changes.
+    /// What it changes according to the tool's annotations.
     pub effect: Effect,
     /// What it changes according to the owner.
     pub trusted: Effect,
-    /// From the start of the run to its begin.
+    /// The time from the start of the run to the start of the call.
     pub begun: Duration,
-    /// The length of the arguments.
+    /// The length of its arguments.
     pub arguments_bytes: u64,
-    /// Their digest.
+    /// The digest of its arguments.
     pub arguments: Option<Digest>,
     /// The verdict of the owner's rules, if there are any.
     pub verdict: Option<Verdict>,
@@ -120,7 +121,7 @@ pub struct Call {
 pub struct CallEnd {
     /// How it ended.
     pub state: CallState,
-    /// From the moment when it was sent.
+    /// The time since it was sent.
     pub took: Duration,
     /// The length of the answer.
     pub answer_bytes: Option<u64>,
@@ -164,7 +165,7 @@ impl CallState {
     }
 }
 
-/// The owner's word on calls that were sent and whose answers are lost.
+/// What the owner assumes about calls that were sent and whose answers are lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Assumption {
     /// They failed.
@@ -176,9 +177,9 @@ pub enum Assumption {
 /// The end of a run.
 #[derive(Debug, Clone)]
 pub struct RunEnd {
-    /// The run as it began: it is kept even if its start was not.
+    /// The start of the run: it is kept with this entry even if it was not kept before.
     pub start: RunStart,
-    /// From its start.
+    /// The time since its start.
     pub took: Duration,
     /// The kind of its error, or `None` if it succeeded.
     pub error: Option<ErrorKind>,
@@ -188,38 +189,38 @@ pub struct RunEnd {
     pub usage: Usage,
     /// Its calls that have not been kept yet.
     pub calls: Vec<Call>,
-    /// What it took in, if that is to be kept.
+    /// The recording of what it took in, if one is to be kept.
     pub recording: Option<KeptRecording>,
 }
 
-/// A run that is put aside.
+/// A run that is suspended.
 #[derive(Debug, Clone)]
 pub struct RunRest {
-    /// The run, as it began.
+    /// The start of the run.
     pub start: RunStart,
-    /// From its start.
+    /// The time since its start.
     pub took: Duration,
     /// Its usage.
     pub usage: Usage,
     /// Its calls that have not been kept yet.
     pub calls: Vec<Call>,
-    /// Until when it waits.
+    /// The time until which it waits.
     pub until: SystemTime,
-    /// The digest of the request and its asker: the same request again gets this run.
+    /// The digest of the request and its asker: a repetition of the same request gets this run.
     pub asked: Option<Digest>,
-    /// The state that it is resumed from. It is sealed with the ledger's key, and deleted when the
+    /// The state from which it is resumed. It is sealed with the ledger's key, and deleted when the
     /// run ends.
     pub state: Vec<u8>,
 }
 
-/// What is kept of a run's input.
+/// What is kept of the input that a run took in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum KeptRecording {
     /// The recording, from which the run can be replayed.
     Whole(Vec<u8>),
     /// The recording without its secrets. It can be read and compared, but not replayed.
     Redacted(Vec<u8>),
-    /// There is none.
+    /// No recording is kept.
     NotReplayable {
         /// Why.
         reason: String,
@@ -237,7 +238,7 @@ impl KeptRecording {
 }
 
 impl Entry {
-    /// The bytes that it holds beyond a few hundred.
+    /// The bytes that the entry takes beyond a few hundred.
     pub(crate) fn bytes(&self) -> usize {
         match self {
             Self::Rest(rest) => rest.state.len(),

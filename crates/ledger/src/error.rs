@@ -6,7 +6,7 @@ use std::{io, path::PathBuf, sync::Arc};
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum LedgerError {
-    /// There is no folder for it.
+    /// There is no folder for the ledger.
     #[error("there is no state folder of your own to keep a ledger of runs in")]
     NoFolder,
     /// The key for its digests is not available.
@@ -14,21 +14,21 @@ pub enum LedgerError {
     Key {
         /// The key's file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         error: Arc<io::Error>,
     },
-    /// The file cannot be made or opened.
+    /// The file cannot be created or opened.
     #[error("the ledger {} cannot be opened: {problem}", path.display())]
     Open {
-        /// The file cannot be created or opened.
+        /// The file.
         path: PathBuf,
-        /// What the system or SQLite says.
+        /// The message of the system or of SQLite.
         problem: String,
     },
-    /// The file is something else.
+    /// The file is not a ledger.
     #[error("{} is a file of another program, and not a ledger of runs", path.display())]
     Foreign {
-        /// The file is not a ledger.
+        /// The file.
         path: PathBuf,
     },
     /// The file was written by a later belljar.
@@ -38,7 +38,7 @@ pub enum LedgerError {
         path: PathBuf,
         /// Its version.
         found: i64,
-        /// The latest that is known here.
+        /// The latest version that this belljar knows.
         known: i64,
     },
     /// The file is damaged.
@@ -46,7 +46,7 @@ pub enum LedgerError {
     Corrupt {
         /// The file.
         path: PathBuf,
-        /// What SQLite says.
+        /// SQLite's message.
         problem: String,
     },
     /// The file is in a place where locks are unreliable.
@@ -54,7 +54,7 @@ pub enum LedgerError {
     Network {
         /// The file.
         path: PathBuf,
-        /// Which.
+        /// The kind of file system.
         kind: &'static str,
     },
     /// Files cannot be locked in its folder.
@@ -62,7 +62,7 @@ pub enum LedgerError {
     NoLocks {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's message.
         problem: String,
     },
     /// The disk is full.
@@ -70,7 +70,7 @@ pub enum LedgerError {
     Full {
         /// The file.
         path: PathBuf,
-        /// What SQLite says.
+        /// SQLite's message.
         problem: String,
     },
     /// Another process has locked it for too long.
@@ -78,18 +78,18 @@ pub enum LedgerError {
     Busy {
         /// The file.
         path: PathBuf,
-        /// How long was waited.
+        /// How long we waited.
         seconds: u64,
     },
-    /// It cannot be written or read.
+    /// The file cannot be written or read.
     #[error("the ledger {} failed: {problem}", path.display())]
     Failed {
         /// The file.
         path: PathBuf,
-        /// What SQLite says.
+        /// SQLite's message.
         problem: String,
     },
-    /// A kept value is larger than may be read.
+    /// A kept value is too large to be read.
     #[error("the kept value '{name}' has more than the {max} bytes that may be read")]
     KeptTooLarge {
         /// Its name.
@@ -97,10 +97,10 @@ pub enum LedgerError {
         /// The limit.
         max: u64,
     },
-    /// More entries are waiting than can be written, for too long.
+    /// For too long, more entries have been waiting than can be written.
     #[error("the ledger cannot be written fast enough")]
     Overloaded,
-    /// It was closed.
+    /// The ledger was closed.
     #[error("the ledger is closed")]
     Closed,
 }
@@ -126,7 +126,7 @@ impl LedgerError {
         }
     }
 
-    /// SQLite's error in these terms. `waited` is how long a lock was waited for.
+    /// Converts SQLite's error. `waited` is how long we waited for a lock.
     pub(crate) fn of(error: &rusqlite::Error, path: &std::path::Path, waited: std::time::Duration) -> Self {
         use rusqlite::ErrorCode;
         let (path, problem) = (path.to_owned(), error.to_string());

@@ -1,17 +1,18 @@
-//! The part of a passage that shows why it was found: what a model reads costs tokens.
+//! The part of a passage that shows why it was found. It is short, because what a model reads costs
+//! tokens.
 
 use std::{collections::BTreeSet, ops::Range};
 
 /// Bytes of an excerpt.
 pub(crate) const EXCERPT: usize = 600;
-/// Characters that forms of a word have in common at least.
+/// The fewest characters that two forms of a word have in common.
 const LEAST_IN_COMMON: usize = 3;
-/// Words that are looked for.
+/// The most words that are looked for.
 const MOST_TERMS: usize = 32;
 
 /// The part of a text that has the most of these words, in whole lines or else whole words, with an
-/// ellipsis where something is left out. If none is found, since the index knows more forms of
-/// words, it is the whole text.
+/// ellipsis where something is left out. It is the whole text if none of the words is found, which
+/// can happen because the index knows more forms of words.
 pub(crate) fn excerpt(text: &str, words: &[String]) -> String {
     if text.len() <= EXCERPT {
         return text.to_owned();
@@ -28,10 +29,10 @@ pub(crate) fn excerpt(text: &str, words: &[String]) -> String {
     format!("{before}{}{after}", text.get(around).unwrap_or_default())
 }
 
-/// Where a run has a word: a part of it, or a word with the same beginning, as forms of one word
-/// have.
+/// Where a run of letters matches a word: the word is part of it, or both have the same beginning,
+/// like the forms of one word.
 fn place(at: Range<usize>, run: &str, word: &str) -> Option<Range<usize>> {
-    // Of other letters, the lower case may have another length.
+    // The lower case of letters outside ASCII may have another length.
     if let Some(part) = run.find(word) {
         return Some(at.start + part..at.start + part + word.len());
     }
@@ -54,8 +55,7 @@ fn runs(text: &str) -> impl Iterator<Item = (Range<usize>, &str)> {
     })
 }
 
-/// From the first to the last of the places within half an excerpt that have the most different
-/// stems.
+/// The range, within half an excerpt, of the places that have the most different stems.
 fn densest(found: &[(Range<usize>, usize)]) -> Option<Range<usize>> {
     let of = |first: usize| {
         let (start, mut end) = (found.get(first)?.0.start, found.get(first)?.0.end);
@@ -67,11 +67,11 @@ fn densest(found: &[(Range<usize>, usize)]) -> Option<Range<usize>> {
         }
         Some((stems.len(), start..end))
     };
-    // Of two that are equally good, the first.
+    // Of two that are equally good, the first wins.
     (0..found.len()).filter_map(of).rev().max_by_key(|(stems, _)| *stems).map(|(_, at)| at)
 }
 
-/// As much around a place as an excerpt has.
+/// As much text around a place as fits into an excerpt.
 fn around(text: &str, place: Range<usize>) -> Range<usize> {
     let place = text.floor_char_boundary(place.start)..text.ceil_char_boundary(place.end);
     let room = EXCERPT.saturating_sub(place.len());
@@ -112,7 +112,7 @@ mod tests {
         let shown = excerpt(&text, &words("refused connections"));
         assert!(shown.contains(said) && shown.len() <= EXCERPT + 6, "{shown}");
         assert!(shown.starts_with("…00") && shown.ends_with("all…"), "{shown}");
-        // A word that is in it in no form that is known here.
+        // The passage has the word in a form that is not recognised here.
         assert_eq!(excerpt(&text, &words("went")), text);
         for (written, searched) in [("fail", "failing"), ("policy", "policies"), ("connections", "connect")] {
             let text = format!("{}the {written} of it {}", "xyz ".repeat(300), "zyx ".repeat(300));

@@ -1,7 +1,7 @@
-//! Values that live on between the runs of a holder.
+//! Values that a holder keeps from one run to the next.
 //!
-//! A store beside the ledger, in the same file: it keeps what scripts assign, and knows nothing of
-//! runs but the name of the last one that wrote a value.
+//! They are stored in the same file as the ledger, but separately: this store keeps what scripts
+//! assign, and knows nothing about runs except the name of the last one that wrote a value.
 
 use std::time::{Duration, SystemTime};
 
@@ -10,36 +10,38 @@ use futures::future::BoxFuture;
 
 use crate::{Holder, LedgerError};
 
-/// Bytes of the name of a kept value.
+/// The most bytes of the name of a kept value.
 pub const MAX_KEPT_NAME: usize = 256;
 
-/// Workspaces in which one principal may have kept values, and the owner: a client chooses their
-/// names, and each has room of its own.
+/// The most workspaces in which one principal may have kept values, and in which the owner may. A
+/// client chooses the names of workspaces, and each workspace has its own room.
 pub const MAX_WORKSPACES: (u32, u32) = (64, 1024);
 
-/// What a holder may have.
+/// How much a holder may keep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KeepBounds {
-    /// Bytes of all values and their names.
+    /// The most bytes of all values and their names.
     pub max_bytes: ByteSize,
-    /// Values.
+    /// The most values.
     pub max_keys: u32,
-    /// How long a value is kept after this use, if nobody reads or writes it again.
+    /// How long a value is kept after this use if nobody reads or writes it again.
     pub age: Duration,
 }
 
 /// A kept value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeptValue {
-    /// JSON, as it was written. The file may hold anything: whoever uses it checks it.
+    /// JSON, as it was written. The file may contain anything, so whoever uses the text must check
+    /// it.
     pub text: String,
-    /// Which writing it is. No other value of any holder has or had the same.
+    /// Identifies the write that made it. No other value of any holder has or ever had the same
+    /// version.
     pub version: i64,
     /// The labels that it was written with.
     pub labels: Vec<String>,
 }
 
-/// What is known of a kept value without reading it.
+/// What is known about a kept value without reading it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeptEntry {
     /// Its name.
@@ -50,13 +52,13 @@ pub struct KeptEntry {
     pub labels: Vec<String>,
     /// When it was written.
     pub changed: SystemTime,
-    /// When it was last read or written, within an hour.
+    /// When it was last read or written, to within an hour.
     pub touched: SystemTime,
     /// The run that wrote it.
     pub run: RunId,
 }
 
-/// What a change replaces, as far as whoever makes it knows.
+/// What a change replaces, as far as its author knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Replaces {
     /// This version, or no value.
@@ -70,16 +72,16 @@ pub enum Replaces {
 pub struct KeepChange {
     /// Its name.
     pub name: String,
-    /// The value from now on, as JSON; `None` forgets it.
+    /// The new value, as JSON; `None` forgets the value.
     pub text: Option<String>,
     /// What it replaces.
     pub replaces: Replaces,
 }
 
-/// Who makes changes.
+/// The author of changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeepAuthor {
-    /// Whose values they are.
+    /// The holder of the values.
     pub holder: Holder,
     /// The run.
     pub run: RunId,
@@ -87,42 +89,43 @@ pub struct KeepAuthor {
     pub labels: Vec<String>,
 }
 
-/// What became of a change.
+/// The result of a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Changed {
-    /// It is made.
+    /// The change was made.
     Made {
         /// The new version; `None` if the value was forgotten.
         version: Option<i64>,
-        /// Whether another run had changed the value meanwhile: its change is lost.
+        /// Whether another run had changed the value meanwhile; its change is then lost.
         over_another: bool,
     },
-    /// There is no room for it.
+    /// There is no room for the value.
     NoRoom(NoRoom),
 }
 
-/// What became of a change that was to be made only if nobody else had made one.
+/// The result of a change that was to be made only if nobody else had made one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Swapped {
-    /// It is made: the new version.
+    /// The change was made; this is the new version.
     Made(i64),
-    /// Another run was faster: the value as it is now.
+    /// Another run was faster; this is the current value.
     Other(Option<KeptValue>),
-    /// There is no room for it.
+    /// There is no room for the value.
     NoRoom(NoRoom),
 }
 
 /// Why a value is not kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NoRoom {
-    /// With it, there would be too many bytes.
+    /// There would be too many bytes.
     #[error(
         "it has {bytes} bytes with its name, for which there is no room: all kept values of this workspace may have {max}; delete what is no longer needed, or keep less of it"
     )]
     Bytes {
         /// Its bytes.
         bytes: u64,
-        /// What is free. A script is not told: it says how much others have kept.
+        /// How many bytes are free. A script is not told this, because it reveals how much others
+        /// have kept.
         free: u64,
         /// The limit.
         max: u64,
@@ -141,22 +144,22 @@ pub enum NoRoom {
     },
 }
 
-/// All kept values of all holders.
+/// The total of all kept values of all holders.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct KeepTotals {
-    /// How many.
+    /// How many values there are.
     pub values: u64,
-    /// Their bytes.
+    /// The bytes of those values.
     pub bytes: u64,
-    /// How many holders have some.
+    /// How many holders have kept values.
     pub holders: u64,
 }
 
-/// A store of kept values, for all processes of a user together.
+/// A store of kept values, shared by all processes of a user.
 ///
-/// Values that nobody has used for longer than the bounds of their last use say are not there.
+/// A value that nobody has used for longer than the bounds of its last use allow no longer exists.
 pub trait Keeps: Send + Sync + 'static {
-    /// A holder's value of this name, whose age begins anew.
+    /// A holder's value of this name. Reading it restarts its age.
     fn kept(
         &self,
         holder: Holder,
@@ -164,11 +167,11 @@ pub trait Keeps: Send + Sync + 'static {
         bounds: KeepBounds,
     ) -> BoxFuture<'_, Result<Option<KeptValue>, LedgerError>>;
 
-    /// What a holder has, by name.
+    /// The kept values of a holder, by name.
     fn kept_entries(&self, holder: Holder, bounds: KeepBounds) -> BoxFuture<'_, Result<Vec<KeptEntry>, LedgerError>>;
 
-    /// Makes changes in their order, all at one time, and says what became of each. What makes room
-    /// comes first.
+    /// Makes changes, in their order and all in one transaction, and returns the result of each.
+    /// Changes that free room are made first.
     fn change_kept(
         &self,
         author: KeepAuthor,
@@ -176,8 +179,8 @@ pub trait Keeps: Send + Sync + 'static {
         bounds: KeepBounds,
     ) -> BoxFuture<'_, Result<Vec<Changed>, LedgerError>>;
 
-    /// Replaces a value, by its name and text, if it is still of this version. Of two callers with
-    /// one version, in whichever processes, one replaces it.
+    /// Replaces a value, given its name and the new text, if it still has this version. If two
+    /// callers have the same version, even in different processes, only one of them replaces it.
     fn swap_kept(
         &self,
         author: KeepAuthor,
@@ -186,8 +189,8 @@ pub trait Keeps: Send + Sync + 'static {
         bounds: KeepBounds,
     ) -> BoxFuture<'_, Result<Swapped, LedgerError>>;
 
-    /// Forgets a value, or all of a holder, and overwrites it in the file with its earlier
-    /// versions. Returns how many there were.
+    /// Forgets a value, or all values of a holder, and overwrites them in the file together with
+    /// their earlier versions. Returns how many there were.
     fn forget_kept(&self, holder: Holder, name: Option<String>) -> BoxFuture<'_, Result<u64, LedgerError>>;
 
     /// The totals of all holders.

@@ -1,7 +1,7 @@
-//! The key of the digests, which is stored beside the ledger and belongs to the user alone.
+//! The key for the digests, which is stored beside the ledger and can be read by the user alone.
 //!
-//! Arguments are often short: a name, a number, a password. Plain digests could be broken by trying
-//! them all.
+//! Arguments are often short: a name, a number, a password. Without a key, one could find them by
+//! trying all candidates.
 
 use std::{
     io::{self, Read as _, Write as _},
@@ -20,14 +20,14 @@ use sha2::{Digest as _, Sha256};
 
 use crate::{entry::Digest, error::LedgerError};
 
-/// Its file.
+/// The name of its file.
 pub(crate) const NAME: &str = "ledger.key";
 const BYTES: usize = 32;
-/// Input for the key of seals, used twice, since a digest of this very text is half of one round's
-/// result.
+/// Input from which the key for seals is derived. It is used twice, because a digest of this very
+/// text is half of the result of one round.
 const SEAL: &[u8] = b"belljar: runs that were put aside\0";
 
-/// The key of a folder, which is read or created when it is first needed.
+/// The place of a folder's key, which is read or created when it is first needed.
 pub(crate) struct KeyPlace {
     folder: Option<PathBuf>,
     key: OnceLock<Result<Arc<Key>, LedgerError>>,
@@ -56,7 +56,7 @@ pub(crate) struct Key {
 }
 
 impl Key {
-    /// The key in this folder, created if there is none.
+    /// Returns the key in this folder, and creates it if there is none.
     pub(crate) fn of(folder: &Dir) -> io::Result<Self> {
         match read(folder) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -69,7 +69,7 @@ impl Key {
 
     fn new(bytes: &[u8; BYTES]) -> Self {
         let [a, b, c, d, ..]: [u8; 32] = Sha256::digest(bytes).into();
-        // A key of any length is valid.
+        // A key of any length is valid, so this cannot fail.
         let hmac =
             Hmac::new_from_slice(bytes).unwrap_or_else(|_| Hmac::new(&hmac::digest::Key::<Hmac<Sha256>>::default()));
         // A separate key, which no digest reveals.
@@ -82,18 +82,18 @@ impl Key {
         Self { hmac, seal, id: u32::from_le_bytes([a, b, c, d]) }
     }
 
-    /// Seals bytes for this name: without the key they are unreadable, and they cannot be changed
-    /// or used under another name.
+    /// Seals bytes under this name: without the key they cannot be read or changed, or used under
+    /// another name.
     pub(crate) fn sealed(&self, name: u64, bytes: &[u8]) -> Option<Vec<u8>> {
         self.sealed_for(&name.to_be_bytes(), bytes)
     }
 
-    /// Opens what was sealed under this name.
+    /// Opens bytes that were sealed under this name.
     pub(crate) fn opened(&self, name: u64, sealed: &[u8]) -> Option<Vec<u8>> {
         self.opened_for(&name.to_be_bytes(), sealed)
     }
 
-    /// The same for bytes that serve one purpose only.
+    /// Seals bytes for one purpose only.
     pub(crate) fn sealed_for(&self, purpose: &[u8], bytes: &[u8]) -> Option<Vec<u8>> {
         let mut nonce = XNonce::default();
         OsRng.try_fill_bytes(&mut nonce).ok()?;
@@ -102,7 +102,7 @@ impl Key {
         Some([nonce.as_slice(), &sealed].concat())
     }
 
-    /// Opens what was sealed for this purpose.
+    /// Opens bytes that were sealed for this purpose.
     pub(crate) fn opened_for(&self, purpose: &[u8], sealed: &[u8]) -> Option<Vec<u8>> {
         let (nonce, sealed) = sealed.split_first_chunk::<24>()?;
         let payload = Payload { msg: sealed, aad: purpose };
@@ -138,7 +138,7 @@ fn read(folder: &Dir) -> io::Result<Key> {
     }
 }
 
-/// Creates a key, unless another process was faster. It is written as a whole or not at all.
+/// Creates a key, unless another process was faster. The file is written completely or not at all.
 fn make(folder: &Dir) -> io::Result<()> {
     let mut bytes = [0; BYTES];
     OsRng.try_fill_bytes(&mut bytes).map_err(unlucky)?;
@@ -154,7 +154,7 @@ fn make(folder: &Dir) -> io::Result<()> {
     made.and(removed)
 }
 
-/// The system gave no random numbers.
+/// The error if the system returns no random numbers.
 pub(crate) fn unlucky(error: impl std::fmt::Display) -> io::Error {
     io::Error::other(error.to_string())
 }

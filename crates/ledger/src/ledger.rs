@@ -17,15 +17,15 @@ use crate::{
     query::{Filter, KeptQuestion, KeptRun, KeptVerdicts, NotResting, Purge, QuestionFilter, RestingRun, WholeRun},
 };
 
-/// The purpose of a seal.
+/// The purpose for which data is sealed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
-    /// The state that a client gives back with its answers to questions about a run.
+    /// The state that a client sends back with its answers to questions about a run.
     RequestState,
 }
 
 impl Purpose {
-    /// Longer than the name of a run, for which suspended state is sealed.
+    /// The label is longer than the name of a run, which is used to seal suspended state.
     pub(crate) fn label(self) -> &'static [u8] {
         match self {
             Self::RequestState => b"belljar: the state of a request\0",
@@ -35,13 +35,13 @@ impl Purpose {
 
 /// A ledger of runs.
 ///
-/// Entries of one run are kept in the order in which they were handed over, whichever of the three
+/// The entries of one run are kept in the order in which they are written, whichever of the three
 /// methods is used.
 pub trait Ledger: Send + Sync + 'static {
-    /// Queues an entry to be kept soon. It fails if there is no room for it in reasonable time.
+    /// Queues an entry to be kept soon. Fails if there is no room for it within a reasonable time.
     fn write(&self, entry: Entry) -> BoxFuture<'_, Result<(), LedgerError>>;
 
-    /// Hands an entry over, and waits until it is kept: it then survives whatever happens to this
+    /// Writes an entry, and waits until it is kept: it then survives whatever happens to this
     /// process.
     fn commit(&self, entry: Entry) -> BoxFuture<'_, Result<(), LedgerError>>;
 
@@ -52,13 +52,13 @@ pub trait Ledger: Send + Sync + 'static {
     fn digest(&self, text: &[u8]) -> Option<Digest>;
 
     /// Seals data that somebody else keeps and gives back: without the key it cannot be read or
-    /// changed, and it opens for the same purpose only. `None` if there is no key.
+    /// changed, and it can be opened only for the same purpose. `None` if there is no key.
     fn seal(&self, purpose: Purpose, bytes: &[u8]) -> Option<Vec<u8>>;
 
-    /// Opens what was sealed for this purpose; `None` for anything else.
+    /// Opens data that was sealed for this purpose; `None` for anything else.
     fn unseal(&self, purpose: Purpose, sealed: &[u8]) -> Option<Vec<u8>>;
 
-    /// The runs that match a filter, the latest first.
+    /// The runs that match a filter, latest first.
     fn runs(&self, filter: Filter) -> BoxFuture<'_, Result<Vec<KeptRun>, LedgerError>>;
 
     /// One run and its calls, in the order in which they began.
@@ -67,21 +67,21 @@ pub trait Ledger: Send + Sync + 'static {
     /// At most two runs with names in this range: enough to tell whether a prefix is unique.
     fn between(&self, first: RunId, last: RunId) -> BoxFuture<'_, Result<Vec<RunId>, LedgerError>>;
 
-    /// What a run took in, if that is kept.
+    /// The recording of what a run took in, if it is kept.
     fn recording(&self, run: RunId) -> BoxFuture<'_, Result<Option<KeptRecording>, LedgerError>>;
 
     /// A suspended run that nobody has resumed.
     fn resting(&self, run: RunId) -> BoxFuture<'_, Result<Result<RestingRun, NotResting>, LedgerError>>;
 
-    /// Resumes a suspended run: from now on it runs here, and nobody else can resume it. Its
-    /// suspended state stays until it ends, or is put aside again.
+    /// Resumes a suspended run: from now on it runs in this process, and nobody else can resume it.
+    /// Its suspended state is kept until it ends or is suspended again.
     fn take_up(&self, run: RunId) -> BoxFuture<'_, Result<Result<RestingRun, NotResting>, LedgerError>>;
 
-    /// Suspends a resumed run again that has done nothing yet.
+    /// Suspends a run again that was resumed but has done nothing yet.
     fn lay_down(&self, run: RunId) -> BoxFuture<'_, Result<(), LedgerError>>;
 
-    /// Notes what the owner assumes of the calls that a run sent before it was interrupted, so that
-    /// it can be resumed.
+    /// Records what the owner assumes about the calls that a run sent before it was interrupted, so
+    /// that it can be resumed.
     fn assume(&self, run: RunId, assumed: Assumption) -> BoxFuture<'_, Result<Result<(), NotResting>, LedgerError>>;
 
     /// The suspended run with this request.
@@ -93,15 +93,15 @@ pub trait Ledger: Send + Sync + 'static {
     /// Forgets runs, and returns how many.
     fn purge(&self, what: Purge) -> BoxFuture<'_, Result<u64, LedgerError>>;
 
-    /// Counts a call by a rule, if there is room for it; `None` if there is none. If two callers
-    /// want the last place, in whichever processes, one gets it.
+    /// Counts a call for a rule if there is room for it; otherwise returns `None`. If two callers
+    /// want the last place, even in different processes, one of them gets it.
     fn count(&self, count: Count) -> BoxFuture<'_, Result<Option<CountId>, LedgerError>>;
 
     /// Undoes a count.
     fn uncount(&self, id: CountId) -> BoxFuture<'_, Result<(), LedgerError>>;
 
-    /// Notes that a run has an answer with these labels, and waits until that is kept, for all
-    /// processes.
+    /// Records that a run has received an answer with these labels, and waits until that is kept,
+    /// for all processes.
     fn mark(&self, mark: Mark) -> BoxFuture<'_, Result<(), LedgerError>>;
 
     /// The labels of a principal's other runs.
@@ -110,27 +110,27 @@ pub trait Ledger: Send + Sync + 'static {
     /// The pins of a server's tools. If there are none, these are pinned from now on.
     fn pins(&self, pins: Pins) -> BoxFuture<'_, Result<PinnedServer, LedgerError>>;
 
-    /// Replaces the pins by these, and waits until that is kept.
+    /// Replaces the pins with these, and waits until that is kept.
     fn accept_pins(&self, pins: Pins) -> BoxFuture<'_, Result<(), LedgerError>>;
 
-    /// Notes the success of a call that a rule requires before another, and waits until that is
-    /// kept.
+    /// Records the success of a call that a rule requires before another call, and waits until that
+    /// is kept.
     fn pass(&self, passed: Passed) -> BoxFuture<'_, Result<(), LedgerError>>;
 
     /// Whether there was such a call in another run, within this time.
     fn has_passed(&self, passed: Passed, within: Duration) -> BoxFuture<'_, Result<bool, LedgerError>>;
 
-    /// Makes a change to a question to the owner, and waits until it is kept. Of two conflicting
-    /// changes, whichever process makes them, one is refused.
+    /// Makes a change to a question to the owner, and waits until it is kept. If two changes
+    /// conflict, one of them is refused, whichever process makes it.
     fn change_question(&self, change: Change) -> BoxFuture<'_, Result<Result<(), Refusal>, LedgerError>>;
 
     /// Queues such a change without waiting, and returns whether there was room for it.
     fn offer_change(&self, change: Change) -> bool;
 
-    /// Questions to the owner, the oldest first.
+    /// Questions to the owner, oldest first.
     fn questions(&self, filter: QuestionFilter) -> BoxFuture<'_, Result<Vec<KeptQuestion>, LedgerError>>;
 
-    /// The runs with questions to the owner that can still be decided.
+    /// The runs that have questions to the owner that can still be decided.
     fn asking_runs(&self) -> BoxFuture<'_, Result<BTreeSet<RunId>, LedgerError>>;
 
     /// How many questions to the owner can still be decided.
@@ -139,20 +139,20 @@ pub trait Ledger: Send + Sync + 'static {
     /// The states of these questions. Forgotten questions are left out.
     fn question_states(&self, ids: Vec<QuestionId>) -> BoxFuture<'_, Result<Vec<(QuestionId, State)>, LedgerError>>;
 
-    /// How often each rule, or none of them, decided about a call, in the runs that are kept.
+    /// How often each rule, or the default, decided about a call in the runs that are kept.
     fn verdicts(&self) -> BoxFuture<'_, Result<Vec<KeptVerdicts>, LedgerError>>;
 
-    /// Hands over what was measured of servers, to be added to what is kept. Whether there was room
-    /// for it: nobody waits.
+    /// Queues measurements of servers, which are added to those that are kept. Returns whether
+    /// there was room: nobody waits for them.
     fn offer_measured(&self, measured: Measured) -> bool;
 
-    /// What was measured of the servers of a configuration in the days that are kept, by all
-    /// processes.
+    /// What all processes measured about the servers of a configuration, over the days that are
+    /// kept.
     fn measures(&self, configuration: String) -> BoxFuture<'_, Result<BTreeMap<String, Measures>, LedgerError>>;
 
-    /// The values that live on between runs, which are kept beside it.
+    /// The store of values that live between runs, in the same file.
     fn keeps(&self) -> &dyn Keeps;
 
-    /// Keeps all that was handed over, and takes nothing any more.
+    /// Keeps everything that was written before, and accepts nothing more.
     fn close(&self) -> BoxFuture<'_, ()>;
 }

@@ -1,15 +1,15 @@
-//! What belljar has run, kept for later queries.
+//! A record of what belljar has run, kept for later queries.
 //!
-//! The gateway writes to a [`Ledger`]: a run at its start and its end, and each call that may
-//! change something *before* it is sent, so that after a crash the ledger says which calls may have
+//! The gateway writes to a [`Ledger`]: each run at its start and its end, and each call that may
+//! change something *before* it is sent. So after a crash the ledger shows which calls may have
 //! happened. It is a narrow trait; its implementation is [`SqliteLedger`], a file in the user's
 //! state folder that several processes use at once.
 //!
-//! At level `calls` no value is kept: only sizes and keyed digests of sources, arguments and
+//! At level `calls` no values are kept: only sizes and keyed digests of sources, arguments and
 //! answers. Questions to the owner are kept here too, with their arguments for as long as they are
-//! open. Beside it, and in the same file, are the values that scripts keep between runs
-//! ([`Keeps`]), which are kept whole. Nothing here decides what is called, and no call is made from
-//! what is read here.
+//! open. The same file also contains the values that scripts keep between runs ([`Keeps`]), which
+//! are stored in full. Nothing here decides what is called, and no call is made from what is read
+//! here.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]

@@ -1,7 +1,7 @@
-//! The passages of a content: what a search finds, and says the place of.
+//! Splits content into passages, the units that a search finds and locates.
 //!
 //! A JSON value is taken apart until its parts are small enough; a text is cut at its paragraphs
-//! and lines. The same content always has the same passages. A content comes from a file, so it may
+//! and lines. The same content always has the same passages. Content is read from a file, so it may
 //! be anything.
 
 use std::{borrow::Cow, collections::HashSet, ops::Range};
@@ -13,40 +13,40 @@ use belljar_model::{
 
 /// The longest passage, in bytes.
 pub(crate) const PASSAGE: usize = 2048;
-/// The most passages of one artifact. What follows them is not found.
+/// The most passages of one artifact. Anything after them is not found.
 pub(crate) const MOST: usize = 65_536;
 
-/// Elements of an array that are this small share a passage.
+/// The largest size, in bytes, of elements of an array that share a passage.
 const SMALL: usize = 64;
-/// Up to this size.
+/// The largest size of a passage that such elements share.
 const SMALL_TOGETHER: usize = 512;
-/// In a text of so many times more bytes, small parts share a passage, so that there are not too
-/// many.
+/// In a text with more bytes than this, small parts share passages in proportion to its length, so
+/// that there are not too many passages.
 const GRAINS: usize = MOST / 2;
-/// A paragraph that is shorter is joined with the next.
+/// A paragraph shorter than this is joined with the next.
 const PARAGRAPH: usize = 512;
-/// The longest JSON pointer, in bytes. What lies deeper is found by the pointer above it.
+/// The longest JSON pointer, in bytes. Anything deeper is found by the pointer of the level above.
 const POINTER: usize = 512;
 
-/// A part of a content.
+/// A part of some content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Passage {
     /// Its place in the content, in bytes.
     pub(crate) at: Range<usize>,
     /// The JSON pointer of its value, or of the first of its values.
     pub(crate) pointer: String,
-    /// What it is.
+    /// Its form.
     pub(crate) form: Form,
 }
 
-/// What a passage is.
+/// The form of a passage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
     /// A plain text.
     Plain,
     /// Values in a JSON text.
     Json,
-    /// Characters of a text in a JSON text.
+    /// Characters inside a string of a JSON text.
     Inside,
 }
 
@@ -66,12 +66,13 @@ impl Form {
         if self == Self::Plain || !raw.contains('\\') {
             return Cow::Borrowed(raw);
         }
-        // The quotes and brackets of JSON are between words, too.
+        // The quotes and brackets of JSON also separate words.
         Cow::Owned(characters(raw).collect())
     }
 }
 
-/// The passages of a content, and how many bytes at its end are in none because there are too many.
+/// The passages of some content, and how many bytes at its end are in none of them because there
+/// are too many.
 pub(crate) fn passages(kind: ArtifactKind, content: &str) -> (Vec<Passage>, usize) {
     up_to(MOST, kind, content)
 }
@@ -96,9 +97,9 @@ fn up_to(most: usize, kind: ArtifactKind, content: &str) -> (Vec<Passage>, usize
 /// An array or object that is being taken apart.
 struct Level {
     is_array: bool,
-    /// The elements that came before.
+    /// How many elements came before.
     index: usize,
-    /// The name of the member that comes, without its quotes, and where it begins.
+    /// The name of the next member, without its quotes, and where it begins.
     name: Range<usize>,
     /// The length of its own pointer.
     pointer: usize,
@@ -111,7 +112,8 @@ struct Cutter<'text> {
     grain: usize,
     pointer: String,
     found: Vec<Passage>,
-    /// Whether the last passage can have more values: it belongs to the innermost level.
+    /// Whether more values can be added to the last passage, because it belongs to the innermost
+    /// level.
     is_open: bool,
 }
 
@@ -149,7 +151,7 @@ fn of_value(most: usize, text: &str) -> Vec<Passage> {
                 cutter.pointer.push_str(&level.index.to_string());
                 level.index = level.index.saturating_add(1);
             } else {
-                // The name belongs to the passage: it is searched, too.
+                // The name is part of the passage, because it is searched too.
                 start = level.name.start.min(start);
                 let name = text.get(level.name.clone()).unwrap_or_default();
                 push_name(&mut cutter.pointer, name.strip_prefix('"').and_then(|name| name.strip_suffix('"')));
@@ -178,7 +180,7 @@ impl Cutter<'_> {
         let bytes = end.saturating_sub(start);
         if bytes > PASSAGE {
             self.is_open = false;
-            // Of a text, only what is within its quotes; its name is in the pointer.
+            // In a string, only the part within the quotes counts; its name is in the pointer.
             let (at, form) = match first.kind {
                 TokenKind::Text => (first.at.start + 1..end.saturating_sub(1), Form::Inside),
                 _ => (start..end, Form::Json),
@@ -263,7 +265,7 @@ fn piece(text: &str, form: Form) -> usize {
         }
         any = at;
         let mut character = character;
-        // What is between the two characters of an escape is never a place to cut.
+        // The two characters of an escape are never separated.
         if form != Form::Plain && character == '\\' {
             character = match rest.next() {
                 Some((_, 'n')) => '\n',

@@ -15,12 +15,12 @@ pub struct Filter {
     pub tool: Option<(String, Option<String>)>,
     /// Only runs with a call of a tool that claims this effect.
     pub effect: Option<Effect>,
-    /// Only runs whose origin, principal or client has this text in its name, in whatever case.
+    /// Only runs whose origin, principal or client has this text in its name, ignoring case.
     pub client: Option<String>,
     /// Only runs that failed or were interrupted.
     pub failed: bool,
-    /// Only runs that wait for their owner: put aside, or with a question that can still be
-    /// decided.
+    /// Only runs that wait for their owner: those that are suspended, or have a question that can
+    /// still be decided.
     pub waiting: bool,
     /// Only runs that began at this time or later.
     pub since: Option<Since>,
@@ -41,7 +41,7 @@ pub enum Purge {
     All,
 }
 
-/// The earliest begin of the listed runs.
+/// The earliest start of the listed runs.
 pub type Since = SystemTime;
 
 /// The state of a run.
@@ -54,7 +54,7 @@ pub enum RunState {
     Ok,
     /// It failed.
     Failed,
-    /// It waits for its owner's decision about calls, and was put aside.
+    /// It waits for its owner's decision about calls, and is suspended.
     Resting,
     /// Its process ended before the run did: its calls without an answer may have taken effect.
     Interrupted,
@@ -82,7 +82,7 @@ pub struct KeptRun {
     pub at: SystemTime,
     /// Its origin.
     pub origin: String,
-    /// Its principal, if others than the owner can ask: the name of a token.
+    /// Its principal, if anyone but the owner can ask: the name of a token.
     pub principal: Option<String>,
     /// The name that the client gave itself.
     pub client: Option<String>,
@@ -104,13 +104,13 @@ pub struct KeptRun {
     pub calls: u64,
     /// How many of those may have taken effect without a known answer.
     pub unanswered: u64,
-    /// Fuel.
+    /// The fuel that it used.
     pub fuel: Option<u64>,
     /// The time inside the script.
     pub computed: Option<Duration>,
     /// The largest size of its memory.
     pub peak_memory: Option<u64>,
-    /// What is kept of its recording.
+    /// What is kept of the recording.
     pub recording: Option<&'static str>,
     /// The length of its recording, if there is one.
     pub recording_bytes: Option<u64>,
@@ -119,35 +119,35 @@ pub struct KeptRun {
 /// Which questions to list.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct QuestionFilter {
-    /// Only those that nobody has decided.
+    /// Only those that nobody has decided yet.
     pub open: bool,
-    /// Only those that can still be decided: nobody has decided, they have not expired, and their
-    /// run waits.
+    /// Only those that can still be decided: nobody has decided them, they have not expired, and
+    /// their run waits.
     pub waiting: bool,
-    /// Only those that are asked at this place.
+    /// Only those that are asked at this desk.
     pub desk: Option<u64>,
     /// Only this one.
     pub id: Option<QuestionId>,
-    /// Only those of this run.
+    /// Only those about calls of this run.
     pub run: Option<RunId>,
 }
 
-/// A run that was put aside.
+/// A run that is suspended.
 #[derive(Debug, Clone)]
 pub struct RestingRun {
     /// When it began.
     pub at: SystemTime,
-    /// How long it took until it was put aside.
+    /// How long it took until it was suspended.
     pub took: Duration,
-    /// Its principal, if others than the owner can ask.
+    /// Its principal, if anyone but the owner can ask.
     pub principal: Option<String>,
-    /// The length of its source, and its digest.
+    /// The length and the digest of its source.
     pub source: (Option<u64>, Option<Digest>),
-    /// Until when it waits.
+    /// The time until which it waits.
     pub until: SystemTime,
-    /// What the owner assumes of calls that it sent since, and whose answers are lost.
+    /// What the owner assumes about calls that it has sent since then and whose answers are lost.
     pub assumed: Option<Assumption>,
-    /// The state that it is resumed from.
+    /// The state from which it is resumed.
     pub state: Vec<u8>,
 }
 
@@ -160,7 +160,7 @@ pub enum NotResting {
     /// It has ended, or never waited.
     #[error("the run does not wait for a decision: it is over")]
     Over,
-    /// Its process ended before the run did, and it had not been put aside.
+    /// Its process ended before the run did, and the run was not suspended.
     #[error("its process ended before the run did, and nothing was kept from which it could continue")]
     Lost,
     /// None of its calls lacks an answer.
@@ -172,7 +172,7 @@ pub enum NotResting {
     /// Its process ended after calls were sent, whose effects are unknown.
     #[error("the run was interrupted after it had sent calls, and does not go on by itself")]
     Interrupted,
-    /// Its stored state is not the one that was put aside.
+    /// Its stored state is not the one with which it was suspended.
     #[error("the run's saved state cannot be opened: the ledger's key is another one, or the file was changed")]
     Sealed,
 }
@@ -184,7 +184,7 @@ pub struct KeptQuestion {
     pub question: Question,
     /// Its state.
     pub state: State,
-    /// The principal of the waiting run.
+    /// The process of the waiting run.
     pub(crate) process: i64,
     /// Whether the run's process is alive: otherwise a decision has no effect.
     pub is_waited_for: bool,
@@ -202,11 +202,11 @@ pub struct KeptCall {
     pub number: u64,
     /// Its tool.
     pub tool: ToolPath,
-    /// What the tool's annotations say that it changes.
+    /// What it changes according to the tool's annotations.
     pub effect: Effect,
     /// What it changes according to the owner.
     pub trusted: Effect,
-    /// From the start of the run to its begin.
+    /// The time from the start of the run to the start of the call.
     pub begun: Duration,
     /// Its progress.
     pub state: CallState,
@@ -231,18 +231,18 @@ pub struct KeptCall {
 /// How often a rule decided in one way.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct KeptVerdicts {
-    /// The rule, by its name; `None` where the default of the effect decided.
+    /// The name of the rule; `None` if the default for the effect decided.
     pub rule: Option<String>,
     /// What it decided.
     pub verdict: Verdict,
     /// How many calls it decided about.
     pub calls: u64,
-    /// When the latest of their runs began, in milliseconds since 1970.
+    /// When the latest of the runs with such calls began, in milliseconds since 1970.
     pub last_ms: u64,
 }
 
 impl KeptCall {
-    /// Whether it may have changed something, although no answer says so.
+    /// Whether it may have changed something although no answer confirms it.
     pub fn may_have_happened(&self) -> bool {
         matches!(self.state, CallState::Sent | CallState::Fault) && self.trusted != Effect::ReadOnly
     }

@@ -1,7 +1,7 @@
 //! A second connection to the ledger, for the owner's rules about earlier calls.
 //!
 //! Its tables are created when they are first used, and are not part of the file's versions. They
-//! are kept whatever is kept of runs.
+//! are kept independently of the runs.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -11,7 +11,7 @@ use rusqlite::Connection;
 use super::{PATIENCE, file};
 use crate::error::LedgerError;
 
-/// The longest time for which rules may ask about labels and earlier calls.
+/// The longest time before now that rules may ask about, for labels and earlier calls.
 pub(super) const LONGEST_ASKED: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 /// What `counts.rs`, `labels.rs`, `pins.rs` and `passed.rs` keep.
@@ -62,7 +62,7 @@ impl Beside {
         Self { folder, open: Mutex::default() }
     }
 
-    /// Whether there is no file yet, which a reader need not make.
+    /// Whether there is no file yet. A reader need not create it.
     pub(super) fn has_no_file(&self) -> bool {
         let path = self.folder.as_ref().map(|folder| folder.join(file::NAME));
         path.is_some_and(|path| path.try_exists().is_ok_and(|exists| !exists))

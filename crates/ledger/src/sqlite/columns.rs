@@ -1,11 +1,11 @@
-//! The meaning of numbers in the file.
+//! The meaning of the numbers in the file.
 
 use belljar_model::{Effect, Verdict};
 use rusqlite::{Row, types::Type};
 
 use crate::entry::{Assumption, CallState};
 
-/// The number of an effect in the file.
+/// The number that stands for an effect in the file.
 pub(super) fn number_of(effect: Effect) -> i64 {
     match effect {
         Effect::ReadOnly => 0,
@@ -19,7 +19,7 @@ pub(super) fn flag_of(effect: Effect) -> i64 {
     1 << number_of(effect)
 }
 
-/// The number of a call's state.
+/// The number that stands for a call's state.
 pub(super) fn state(state: CallState) -> i64 {
     match state {
         CallState::Sent => 0,
@@ -32,7 +32,7 @@ pub(super) fn state(state: CallState) -> i64 {
     }
 }
 
-/// The number of an assumption.
+/// The number that stands for an assumption.
 pub(super) fn number_of_assumption(assumed: Assumption) -> i64 {
     match assumed {
         Assumption::Failed => 0,
@@ -49,7 +49,7 @@ pub(super) fn assumption(row: &Row<'_>, column: usize) -> rusqlite::Result<Optio
     }
 }
 
-/// The number of a verdict.
+/// The number that stands for a verdict.
 pub(super) fn verdict(verdict: Verdict) -> i64 {
     match verdict {
         Verdict::Allow => 0,

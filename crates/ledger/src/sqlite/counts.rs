@@ -1,8 +1,7 @@
-//! How many calls the owner's rules have let pass, by principal: for all processes of a user
-//! together.
+//! How many calls the owner's rules have let through, by principal, for all processes of a user.
 //!
-//! A count is read and written in one transaction, so that of two processes that want the last
-//! place one gets it. Anything older than a day is forgotten.
+//! A count is read and written in one transaction: if two processes want the last place, one of
+//! them gets it. Anything older than a day is forgotten.
 
 use std::time::{Duration, SystemTime};
 
@@ -15,7 +14,7 @@ use crate::{
     query::milliseconds,
 };
 
-/// Rows that are too old to matter.
+/// The age from which rows no longer matter.
 const KEPT: Duration = Duration::from_secs(24 * 60 * 60);
 
 impl Beside {

@@ -24,16 +24,16 @@ const APPLICATION: i64 = 0x626a_6c72;
 /// The version of the tables below. A file of a later version is not touched.
 pub(super) const VERSION: i64 = 8;
 
-/// Bytes of the log beside the file that it keeps when it begins anew.
+/// The size to which the log beside the file is cut when it starts again.
 const LOG_BYTES: i64 = 16 * 1024 * 1024;
 
-/// Runs, their calls, and for some runs what they took in, or the reason why it is missing or
-/// incomplete. The meaning of names is explained in `entry.rs`. A run's `state` is 0 while it runs,
-/// 1 ok, 2 failed, 3 interrupted, 4 put aside; a call's is 0 sent, 1 ok, 2 the tool failed, 3 no
-/// answer came, 4 it was denied, 5 and 6 the owner assumes that it was done or failed; a verdict is
-/// 0 allow, 1 ask, 2 deny; an effect is 0 read-only, 1 mutating, 2 external, and a run's `effects`
+/// Runs, their calls, and for some runs the recording of what they took in, or the reason why it is
+/// missing or incomplete. `entry.rs` explains the names. A run's `state` is 0 while it runs, 1 ok,
+/// 2 failed, 3 interrupted, 4 suspended; a call's is 0 sent, 1 ok, 2 the tool failed, 3 no answer
+/// came, 4 it was denied, 5 and 6 the owner assumes that it was done or failed; a verdict is 0
+/// allow, 1 ask, 2 deny; an effect is 0 read-only, 1 mutating, 2 external, and a run's `effects`
 /// has a bit for each effect that the tools of its calls claim. `called` is for finding the runs
-/// that called a tool, the latest first.
+/// that called a tool, latest first.
 const SCHEMA: &str = "
 CREATE TABLE tools(
     id INTEGER PRIMARY KEY,
@@ -116,18 +116,17 @@ ALTER TABLE calls ADD COLUMN verdict INTEGER;
 ALTER TABLE calls ADD COLUMN rule TEXT;
 ";
 
-/// From version 5 to 6, also for a file that is created now: additions for questions and for
-/// interrupted runs.
+/// From version 5 to 6, and also for a new file: additions for questions and for interrupted runs.
 const FROM_5_TO_6: [&str; 3] = [questions::WAYS, questions::GRANTS, resting::ASSUMED];
 
-/// What kind of file it is.
+/// The kind of file that was found.
 #[derive(PartialEq, Eq)]
 enum Made {
     /// It is empty.
     NotYet,
     /// A ledger of this earlier version.
     Earlier(i64),
-    /// A ledger.
+    /// A ledger of the current version.
     Yes,
 }
 
@@ -136,7 +135,7 @@ pub(super) fn open(folder: &Path) -> Result<Connection, LedgerError> {
     let path = folder.join(NAME);
     let unusable = |error: std::io::Error| LedgerError::Open { path: path.clone(), problem: error.to_string() };
     let directory = belljar_files::own_folder(folder).map_err(unusable)?;
-    // SQLite gives the files beside it the mode of this one.
+    // SQLite gives the files beside this one the same mode.
     belljar_files::open(&directory, NAME, OpenOptions::new().read(true).write(true).create(true)).map_err(unusable)?;
     place::on_this_machine(folder, &path)?;
     place::has_locks(&directory, &path)?;
@@ -203,7 +202,7 @@ pub(super) fn open_to_read(path: &Path) -> Result<Option<Connection>, LedgerErro
         .map_err(|error| LedgerError::Open { path: path.to_owned(), problem: error.to_string() })?;
     place::has_locks(&directory, path)?;
     let failed = |error: rusqlite::Error| LedgerError::of(&error, path, PATIENCE);
-    // A reader takes part in the locks, which are in a file beside it.
+    // A reader takes part in locking, for which it must write to a file beside the ledger.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags).map_err(failed)?;
     configure(&connection).map_err(failed)?;
@@ -217,7 +216,7 @@ pub(super) fn open_to_read(path: &Path) -> Result<Option<Connection>, LedgerErro
     Ok(Some(connection))
 }
 
-/// The contents of a file must not decide what is done here.
+/// Settings so that the contents of a file cannot decide what is done here.
 fn configure(connection: &Connection) -> rusqlite::Result<()> {
     connection.busy_timeout(PATIENCE)?;
     connection.set_prepared_statement_cache_capacity(32);
@@ -225,14 +224,14 @@ fn configure(connection: &Connection) -> rusqlite::Result<()> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false)?;
-    // The last process to close it would wait for the disk, and commands end often.
+    // Otherwise the last process to close the file would wait for the disk, and commands end often.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
-    // After a large transaction, the log beside the file is cut when it begins anew.
+    // After a large transaction, the log beside the file is cut when it starts again.
     connection.pragma_update(None, "journal_size_limit", LOG_BYTES)?;
     connection.pragma_update(None, "synchronous", "NORMAL")
 }
 
-/// Whether the file is a ledger of a known version; an empty one is not yet.
+/// Whether the file is a ledger of a known version. An empty file is not one yet.
 fn made(connection: &Connection, path: &Path) -> Result<Made, LedgerError> {
     // Several reads must see the same moment: another process may be creating the file.
     let moment = connection.is_autocommit().then(|| connection.unchecked_transaction()).transpose();
@@ -258,8 +257,8 @@ fn make(transaction: &Transaction<'_>, changes: &str) -> rusqlite::Result<()> {
     transaction.pragma_update(None, "user_version", VERSION)
 }
 
-/// Switches to the write-ahead log. SQLite does not wait by itself for another process that does
-/// the same.
+/// Switches to the write-ahead log. SQLite itself does not wait for another process that does the
+/// same.
 fn write_ahead(connection: &Connection) -> rusqlite::Result<()> {
     let begun = Instant::now();
     loop {

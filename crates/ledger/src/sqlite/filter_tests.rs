@@ -126,7 +126,7 @@ async fn runs_are_found_by_a_part_of_who_asked_in_whatever_case_behind_however_m
     assert_eq!(of("ÄRGER").await, BTreeSet::from([2]));
     assert_eq!(of("code").await, BTreeSet::from([3]));
     assert_eq!(of("Serve").await, BTreeSet::from([1, 2, 3, 4]), "it is their origin");
-    // No character of it has a meaning.
+    // None of the characters has a special meaning.
     assert_eq!((of("%").await, of("_1").await), (BTreeSet::from([2]), BTreeSet::from([2])));
     assert_eq!((of("' OR 1=1 --").await, of("Laptop\0").await), (BTreeSet::new(), BTreeSet::new()));
     let with = async |filter: Filter| found(&ledger, Filter { client: Some("robot".to_owned()), ..filter }).await;
@@ -159,7 +159,8 @@ async fn a_run_waits_as_long_as_it_is_put_aside_or_its_question_can_be_decided()
     rest(&ledger, 7).await;
     crowd(folder.path());
     let waiting = || Filter { waiting: true, ..all() };
-    // Nobody waits for the question of 1 any more, 4's has expired, 5 has none, and 6 has ended.
+    // Nobody waits for the question of run 1 any more; that of 4 has expired, 5 has none, and 6 has
+    // ended.
     assert_eq!(found(&ledger, waiting()).await, BTreeSet::from([2, 3, 7]));
     let asking = ledger.asking_runs().await.expect("a ledger");
     assert_eq!(asking, BTreeSet::from([2, 3].map(RunId::from_bits)));
@@ -177,7 +178,7 @@ async fn a_run_waits_as_long_as_it_is_put_aside_or_its_question_can_be_decided()
 #[tokio::test]
 async fn runs_of_a_server_are_found_in_one_pass_however_many_tools_it_has() {
     const RUNS: i64 = 20_000;
-    // Not so long ago that the ledger's tidying, which nobody waits for, forgets them.
+    // Recent enough that the ledger's tidying, which nobody waits for, does not forget them.
     let first = milliseconds(SystemTime::now() - HOUR);
     let folder = tempfile::tempdir().expect("a folder");
     let ledger = ledger(folder.path());

@@ -1,17 +1,17 @@
-//! What is read for somebody who no longer waits.
+//! Ends reads for which nobody waits any more.
 
 use std::sync::{
     Arc,
     atomic::{AtomicBool, Ordering::Relaxed},
 };
 
-/// Ends what is read when nobody waits for it any more: a thread that reads for minutes would be
-/// busy as long, and whoever asks again would get one more.
+/// Ends a read when this is dropped because nobody waits for it any more. Otherwise a thread that
+/// reads for minutes would stay busy, and whoever asks again would occupy another one.
 #[derive(Default)]
 pub(super) struct GivenUp(Arc<AtomicBool>);
 
 impl GivenUp {
-    /// What the thread asks now and then.
+    /// The question that the thread asks from time to time: whether it should end.
     pub(super) fn question(&self) -> impl FnMut() -> bool + Send + use<> {
         let is_given_up = self.0.clone();
         move || is_given_up.load(Relaxed)

@@ -15,17 +15,18 @@ use super::{
 };
 use crate::query::{Purge, milliseconds};
 
-/// Runs that are forgotten at a time. The file is locked meanwhile, and other processes write too.
+/// Runs that are forgotten at a time. The file is locked meanwhile, but other processes need to
+/// write too.
 const AT_ONCE: u32 = 1000;
-/// The size of the file after cleaning, in percent of its limit, so that not every run has to clean
+/// The size of the file after tidying, in percent of its limit, so that not every run has to tidy
 /// up.
 const LEFT: u64 = 90;
-/// How often some unused pages are returned to the system while nothing else is written: 16 MiB in
-/// all, of which each MiB is a transaction of its own.
+/// How many times unused pages are returned to the system while nothing else is written: 16 MiB in
+/// all, with one transaction for each MiB.
 const RETURNED: usize = 16;
 
-/// Forgets what is too old or too much, and returns how many runs that were. Marks runs whose
-/// process is gone as interrupted.
+/// Forgets runs that are too old or too many, and returns how many. Marks runs whose process is
+/// gone as interrupted.
 pub(super) fn tidy(
     connection: &mut Connection,
     path: &Path,
@@ -48,7 +49,8 @@ pub(super) fn tidy(
             }
         }
     }
-    // Some unused pages are returned to the system; the others follow between the entries of runs.
+    // Some unused pages are returned to the system now; the others follow between the entries of
+    // runs.
     for _ in 0..RETURNED {
         if artifacts::return_pages(connection)? == 0 {
             break;
@@ -64,7 +66,7 @@ fn vacuum(connection: &Connection) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Forgets runs on request: nothing of them stays in the file. Returns how many they were.
+/// Forgets runs on request, leaving nothing of them in the file. Returns how many there were.
 pub(super) fn purge(connection: &mut Connection, what: &Purge) -> rusqlite::Result<u64> {
     connection.pragma_update(None, "secure_delete", true)?;
     let forgotten = match what {
@@ -105,7 +107,7 @@ pub(super) fn purge(connection: &mut Connection, what: &Purge) -> rusqlite::Resu
     Ok(forgotten)
 }
 
-/// Writes the whole file anew. Returns whether the log beside it is empty then.
+/// Rewrites the whole file. Returns whether the log beside it is empty afterwards.
 fn rewrite(connection: &Connection) -> rusqlite::Result<bool> {
     let before = artifacts::used_pages(connection)?;
     connection.execute_batch("VACUUM")?;
@@ -114,7 +116,7 @@ fn rewrite(connection: &Connection) -> rusqlite::Result<bool> {
 }
 
 /// Empties the log beside the file. Returns whether it is empty: it is not if another process reads
-/// in it for longer than is waited.
+/// it for longer than we wait.
 pub(super) fn begin_the_log_anew(connection: &Connection) -> rusqlite::Result<bool> {
     connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| Ok(row.get::<_, i64>(0)? == 0))
 }
@@ -129,7 +131,7 @@ fn forget_all(connection: &mut Connection, before_ms: i64) -> rusqlite::Result<u
     }
 }
 
-/// Forgets the oldest runs that began before a time, some at once. Returns how many they were.
+/// Forgets some of the oldest runs that began before a time. Returns how many there were.
 fn forget(connection: &mut Connection, before_ms: i64) -> rusqlite::Result<usize> {
     let mut statement =
         connection.prepare_cached("SELECT id FROM runs WHERE started_ms < ?1 ORDER BY started_ms LIMIT ?2")?;
@@ -138,8 +140,8 @@ fn forget(connection: &mut Connection, before_ms: i64) -> rusqlite::Result<usize
     forget_these(connection, &runs)
 }
 
-/// Forgets the oldest runs, some at once, but none whose questions the owner can still decide:
-/// otherwise a busy principal could end the runs of others. Returns how many they were.
+/// Forgets some of the oldest runs, but none whose questions the owner can still decide: otherwise
+/// a busy principal could end the runs of others. Returns how many there were.
 fn forget_for_size(connection: &mut Connection) -> rusqlite::Result<usize> {
     let is_held = resting::IS_HELD;
     let mut statement = connection
@@ -163,7 +165,7 @@ fn forget_these(connection: &mut Connection, runs: &[i64]) -> rusqlite::Result<u
         transaction.prepare_cached("DELETE FROM recordings WHERE run = ?1")?.execute(params![run])?;
         resting::end(&transaction, *run)?;
         questions::end(&transaction, *run)?;
-        // An open question goes with its run: without it, its call is not sent.
+        // An open question is deleted with its run; without the question, its call is not sent.
         transaction.prepare_cached("DELETE FROM questions WHERE run = ?1")?.execute(params![run])?;
         forgotten += transaction.prepare_cached("DELETE FROM runs WHERE id = ?1")?.execute(params![run])?;
     }
@@ -171,8 +173,8 @@ fn forget_these(connection: &mut Connection, runs: &[i64]) -> rusqlite::Result<u
     Ok(forgotten)
 }
 
-/// Bytes of the file that are in use, but for kept values and artifacts, which have bounds of their
-/// own.
+/// Bytes of the file that are in use, except for kept values and artifacts, which have their own
+/// bounds.
 fn used(connection: &Connection) -> rusqlite::Result<u64> {
     let number = |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
     let pages = number("page_count")?.saturating_sub(number("freelist_count")?);
@@ -187,7 +189,7 @@ fn interrupted(connection: &Connection, path: &Path, presence: &Presence) -> rus
     let mut living = Living::beside(path);
     for process in open.into_iter().filter(|process| *process != presence.token()) {
         if !living.has(process) {
-            // A suspended run keeps waiting if nothing was sent since.
+            // A suspended run keeps waiting if nothing has been sent since.
             let can_go_on = resting::can_go_on();
             let sql = format!(
                 "UPDATE runs AS r SET state = CASE WHEN {can_go_on} THEN 4 ELSE 3 END WHERE state = 0 AND process = ?1"

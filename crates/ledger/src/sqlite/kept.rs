@@ -1,8 +1,8 @@
-//! Values that live on between runs: for all processes of a user together.
+//! Values that live between runs, for all processes of a user.
 //!
-//! Each writing of a value is a new row with a number that no row had before: a version is that
-//! number. What is read and then written is one transaction, so that of two processes that replace
-//! the same version one does.
+//! Each write of a value makes a new row, with a number that no row had before: this number is the
+//! version. Reading and then writing happens in one transaction: if two processes replace the same
+//! version, one of them succeeds.
 
 use std::time::{Duration, SystemTime};
 
@@ -20,10 +20,10 @@ use crate::{
     query::milliseconds,
 };
 
-/// The table: from version 6 to 7 of the file, also for one that is created now. A value is there
-/// until `until_ms`, as the configuration has it with which it was last used: another one may keep
-/// values for a shorter time. The value comes last, so that the sizes of all can be added up
-/// without reading any.
+/// The table: from version 6 to 7 of the file, and also for a new file. A value exists until
+/// `until_ms`, which depends on the configuration under which it was last used: another
+/// configuration may keep values for a shorter time. The value is the last column, so that the
+/// sizes of all can be added up without reading any.
 pub(super) const TABLE: &str = "
 CREATE TABLE kept(
     id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -42,18 +42,18 @@ CREATE TABLE kept(
 CREATE INDEX kept_by_end ON kept(until_ms);
 ";
 
-/// How exactly it is known when a value was last read: a reader that writes each time would make
+/// How precisely the time of the last read is known: a reader that wrote each time would make
 /// others wait.
 const TOUCHING: Duration = Duration::from_secs(60 * 60);
 
-/// Bytes of labels. More is not what belljar has written.
+/// The most bytes of labels. Belljar never writes more.
 const MAX_LABELS: u64 = 64 * 1024;
 
-/// Of a holder's rows.
+/// Selects the rows of a holder.
 const OF_HOLDER: &str = "principal = ?1 AND workspace = ?2";
 
 impl Beside {
-    /// A value. Blocks.
+    /// Reads a value. Blocks.
     pub(super) fn kept(
         &self,
         holder: &Holder,
@@ -79,7 +79,7 @@ impl Beside {
         found.value(name)
     }
 
-    /// What there is. Blocks.
+    /// Lists the values of a holder. Blocks.
     pub(super) fn kept_entries(&self, holder: &Holder, bounds: &KeepBounds) -> Result<Vec<KeptEntry>, LedgerError> {
         if self.has_no_file() {
             return Ok(Vec::new());
@@ -124,7 +124,7 @@ impl Beside {
             let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             forget_unused(&transaction)?;
             let mut done: Vec<Option<Changed>> = vec![None; changes.len()];
-            // What is forgotten makes room for the others, and so does what becomes smaller.
+            // Values that are forgotten or become smaller make room for the others.
             for pass in [Pass::Forgotten, Pass::Smaller, Pass::Others] {
                 for (change, done) in changes.iter().zip(&mut done).filter(|(_, done)| done.is_none()) {
                     *done = made(&transaction, author, change, bounds, pass)?;
@@ -135,7 +135,7 @@ impl Beside {
         })
     }
 
-    /// Replaces a value, if it is of this version. Blocks.
+    /// Replaces a value if it has this version. Blocks.
     pub(super) fn swap_kept(
         &self,
         author: &KeepAuthor,
@@ -178,7 +178,7 @@ impl Beside {
         })
     }
 
-    /// The totals. Blocks.
+    /// Returns the totals. Blocks.
     pub(super) fn kept_totals(&self) -> Result<KeepTotals, LedgerError> {
         if self.has_no_file() {
             return Ok(KeepTotals::default());
@@ -193,8 +193,8 @@ impl Beside {
         })
     }
 
-    /// Does something with the connection, which overwrites whatever it replaces or deletes: the
-    /// earlier versions of a value are to be gone with it. Blocks.
+    /// Does something with the connection, which overwrites whatever it replaces or deletes,
+    /// because the earlier versions of a value must disappear with it. Blocks.
     fn with_kept<T>(&self, work: impl FnOnce(&mut Connection) -> rusqlite::Result<T>) -> Result<T, LedgerError> {
         self.with(|connection| {
             connection.pragma_update(None, "secure_delete", true)?;
@@ -203,13 +203,13 @@ impl Beside {
     }
 }
 
-/// The bytes of all values, which the bounds of runs do not count.
+/// The bytes of all values. They do not count towards the bounds of runs.
 pub(super) fn bytes(connection: &Connection) -> rusqlite::Result<u64> {
     let bytes: i64 = connection.query_row("SELECT coalesce(sum(bytes), 0) FROM kept", [], |row| row.get(0))?;
     Ok(bytes.max(0).cast_unsigned())
 }
 
-/// Which changes are made in a pass.
+/// Decides which changes are made in a pass.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Pass {
     Forgotten,
@@ -217,7 +217,7 @@ enum Pass {
     Others,
 }
 
-/// What becomes of a change in a pass; nothing if it is for a later one.
+/// The result of a change in a pass; `None` if it belongs to a later pass.
 fn made(
     to: &Transaction<'_>,
     author: &KeepAuthor,
@@ -240,7 +240,7 @@ fn made(
     let over_another = match replaces {
         Replaces::Version(version) => {
             let found = now.map(|(id, ..)| id);
-            // What this run wrote itself meanwhile is not another's.
+            // A change that this run itself made meanwhile does not count as another's.
             found != *version && (by_other.is_some() || found.is_none())
         }
         Replaces::AsOf(at) => by_other.is_some_and(|(_, changed, ..)| changed > milliseconds(*at)),
@@ -259,7 +259,7 @@ fn made(
     }))
 }
 
-/// Why there is no room for a value, in the place of that of its name.
+/// Why there is no room for a value that replaces the one of its name.
 fn no_room(
     to: &Transaction<'_>,
     holder: &Holder,
@@ -324,12 +324,12 @@ fn forget(to: &Transaction<'_>, holder: &Holder, name: &str) -> rusqlite::Result
         .map(|_| ())
 }
 
-/// What there is under a name.
+/// What is stored under a name.
 enum Row {
     Nothing,
     /// A value, and when it was last used.
     Value(KeptValue, i64),
-    /// One that was kept under other bounds, or that belljar has not written, and is not read.
+    /// A value that was kept under other bounds, or that belljar has not written. It is not read.
     TooLarge {
         version: i64,
         max: u64,
@@ -353,7 +353,7 @@ impl Row {
     }
 }
 
-/// What there is under a name. It is not read if it is over the bounds.
+/// Finds what is stored under a name. A value over the bounds is not read.
 fn find(connection: &Connection, holder: &Holder, name: &str, bounds: &KeepBounds) -> rusqlite::Result<Row> {
     let max = bounds.max_bytes.as_u64().min(MAX_VALUE);
     let found = connection
@@ -379,7 +379,7 @@ fn find(connection: &Connection, holder: &Holder, name: &str, bounds: &KeepBound
     Ok(read.map_or(Row::Nothing, |(value, touched)| Row::Value(value, touched)))
 }
 
-/// A value of any bounds may have so many bytes.
+/// The most bytes of a value under any bounds.
 const MAX_VALUE: u64 = 64 * 1024 * 1024;
 
 fn value(row: &rusqlite::Row<'_>) -> rusqlite::Result<(KeptValue, i64)> {
@@ -387,7 +387,8 @@ fn value(row: &rusqlite::Row<'_>) -> rusqlite::Result<(KeptValue, i64)> {
     Ok((KeptValue { text: row.get(3)?, version, labels: labels(written) }, row.get(2)?))
 }
 
-/// Forgets what nobody has used for too long, if there is any: a reader does not write otherwise.
+/// Forgets values that nobody has used for too long, if there are any. Otherwise nothing is
+/// written, so a reader usually does not write.
 fn forget_unused(connection: &Connection) -> rusqlite::Result<()> {
     let now = milliseconds(SystemTime::now());
     let any = connection
@@ -399,7 +400,7 @@ fn forget_unused(connection: &Connection) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// The owner has no name, and every other principal has one that no other column value is.
+/// The value of the column `principal`: empty for the owner, `=` and the name for all others.
 fn principal(holder: &Holder) -> String {
     holder.principal.as_ref().map(|name| format!("={name}")).unwrap_or_default()
 }
@@ -567,7 +568,7 @@ mod tests {
         let done = beside.change_kept(&author(1), &changes, &BOUNDS).expect("kept");
         assert!(matches!(done[..3], [Changed::Made { .. }, Changed::Made { .. }, Changed::Made { version: None, .. }]));
         assert_eq!(done[3], Changed::NoRoom(NoRoom::Bytes { bytes: 901, free: 96, max: 1000 }));
-        // What becomes smaller makes room for what grows, in whatever order they come.
+        // A value that becomes smaller makes room for one that grows, whatever their order.
         let changes = [change("b", Some(&large), as_of), change("a", Some("1"), as_of)];
         let done = beside.change_kept(&author(1), &changes, &BOUNDS).expect("kept");
         assert!(done.iter().all(|done| matches!(done, Changed::Made { .. })), "{done:?}");
@@ -611,7 +612,8 @@ mod tests {
             beside.kept(&author(1).holder, name, &bounds).expect("read").map(|value| value.text)
         };
         age(2 * 3600 * 1000);
-        // Whoever keeps values for a shorter time takes nothing from others, nor from itself.
+        // A configuration that keeps values for a shorter time does not shorten the life of others'
+        // values, nor of its own.
         assert_eq!(beside.kept(&holder(Some("ada"), ""), "x", &hours(0)).expect("read"), None);
         assert_eq!(beside.kept(&author(1).holder, "x", &hours(0)).expect("read"), None);
         assert_eq!(beside.kept_totals().expect("read").values, 2);
@@ -651,7 +653,7 @@ mod tests {
         let beside = Beside::new(Some(folder.path().into()));
         let secret = "a-very-secret-word".repeat(20);
         let bounds = KeepBounds { max_bytes: ByteSize::mib(1), ..BOUNDS };
-        // So do the earlier versions, of which the first has pages of its own.
+        // The same holds for earlier versions, the first of which has its own pages.
         for text in [secret.repeat(100).as_str(), &secret] {
             let change = change("a", Some(text), Replaces::AsOf(SystemTime::now()));
             beside.change_kept(&author(1), &[change], &bounds).expect("kept");

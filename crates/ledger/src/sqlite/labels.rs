@@ -1,8 +1,8 @@
-//! The labels that a principal carries, and the runs that brought them: for all processes of a user
-//! together.
+//! The labels that a principal carries, and the runs that they come from, for all processes of a
+//! user.
 //!
-//! Each mark has its run, so that a run can distinguish its own labels, in its script's own order,
-//! from those of others. Anything older than a week is forgotten.
+//! Each mark names its run, so that a run can tell its own labels, which come in the order of its
+//! script, from those of other runs. Anything older than a week is forgotten.
 
 use std::time::SystemTime;
 

@@ -1,8 +1,8 @@
-//! Which processes are alive, so that the runs of a dead one are recognised.
+//! Finds out which processes are alive, so that the runs of a dead one are recognised.
 //!
-//! Each process that writes holds a lock on a file of its own as long as it lives. The system
-//! releases the lock when the process ends, however it ends; a process id could belong to another
-//! process later.
+//! Each process that writes holds a lock on a file of its own for as long as it lives. The system
+//! releases the lock when the process ends, for whatever reason. A process id would not do, because
+//! it could later belong to another process.
 
 use std::{collections::HashMap, fs::File, io, path::Path, time::Duration};
 
@@ -13,10 +13,10 @@ use crate::key::unlucky;
 
 /// The folder of the lock files, beside the ledger.
 const FOLDER: &str = "ledger.live";
-/// The age at which a lock file counts as left over, although no run refers to it.
+/// The age from which a lock file counts as left over even if no run refers to it.
 const LEFT_OVER: Duration = Duration::from_secs(3600);
 
-/// Marks this process as alive, as long as this exists.
+/// Marks this process as alive for as long as this value exists.
 pub(super) struct Presence {
     token: i64,
     folder: Dir,

@@ -1,8 +1,7 @@
-//! What was measured of servers: a row for each server and day, for all processes of a user
-//! together.
+//! What was measured about servers: a row for each server and day, for all processes of a user.
 //!
-//! The table is made when something is kept in it first, and is not part of what the versions of
-//! the file say. What processes measured is added up; what is older than a week is forgotten.
+//! The table is created when something is first kept in it, and is not part of the file's versions.
+//! The measurements of all processes are added up; those older than a week are forgotten.
 
 use std::{
     collections::BTreeMap,
@@ -24,7 +23,7 @@ CREATE TABLE IF NOT EXISTS measured(
 ) STRICT, WITHOUT ROWID;
 ";
 
-/// Adds what was measured to what is kept of this day.
+/// Adds measurements to those that are kept for this day.
 pub(super) fn add(connection: &mut Connection, measured: &Measured, now: SystemTime) -> rusqlite::Result<()> {
     let today = day_of(now);
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
@@ -49,7 +48,7 @@ pub(super) fn add(connection: &mut Connection, measured: &Measured, now: SystemT
     transaction.commit()
 }
 
-/// What is kept of the servers of a configuration, over all days that count.
+/// What is kept about the servers of a configuration, over all days that count.
 pub(super) fn of(
     connection: &Connection,
     configuration: &str,
@@ -69,7 +68,8 @@ pub(super) fn of(
     Ok(sums)
 }
 
-/// What cannot be read was written by another version: it counts for nothing.
+/// Reads measurements. Those that cannot be read were written by another version, and count as
+/// none.
 fn read(text: &str) -> Measures {
     serde_json::from_str(text).unwrap_or_default()
 }
@@ -114,7 +114,7 @@ mod tests {
         };
         assert_eq!((found(&there, "a", 6), found(&there, "b", 1)), (Some((3, 3)), Some((1, 1))));
         assert_eq!((found(&there, "a", 7), found(&there, "a", 8)), (Some((1, 1)), None));
-        // What is too old goes when something is added, whichever configuration it is of.
+        // Old measurements of all configurations are removed when something is added.
         add(&mut here, &measured("c", 7), day(7)).expect("kept");
         let rows: i64 = here.query_row("SELECT count(*) FROM measured", [], |row| row.get(0)).expect("a count");
         assert_eq!(rows, 2);

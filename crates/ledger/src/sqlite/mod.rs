@@ -1,15 +1,15 @@
 //! The ledger as an SQLite file in WAL mode: one process writes at a time, and all can read.
 //!
-//! `file.rs` opens it and says what it may be, `place.rs` where it may lie, `writer.rs` is the one
-//! thread of a process that writes, `keep.rs` forgets, `beside.rs` is a second connection for what
-//! the owner's rules ask: `counts.rs` counts calls, `labels.rs` knows what principals carry,
-//! `pins.rs` how tools were described, `passed.rs` which calls succeeded that others wait for.
-//! `write.rs`, `read.rs`, `questions.rs`, `resting.rs` and `verdicts.rs` have the statements,
-//! `measured.rs` those of what is measured of servers, `artifacts/` is what runs leave for later
-//! ones, `columns.rs` what the numbers in the file stand for, and `live.rs` tells the runs of a
-//! process that lives from those of one that is gone. `points.rs` is for tests. `kept.rs` has the
-//! values that live on between runs, behind a connection of their own: a large one makes no rule
-//! wait.
+//! `file.rs` opens the file and checks what it is, `place.rs` checks where it is, `writer.rs` has
+//! the only thread of a process that writes, and `keep.rs` forgets runs. `beside.rs` is a second
+//! connection for the questions of the owner's rules: `counts.rs` counts calls, `labels.rs` keeps
+//! the labels that principals carry, `pins.rs` the pinned definitions of tools, and `passed.rs` the
+//! successful calls that others require. `write.rs`, `read.rs`, `questions.rs`, `resting.rs` and
+//! `verdicts.rs` have the SQL statements, `measured.rs` those for measurements of servers.
+//! `artifacts/` has what runs leave for later ones, `columns.rs` the meaning of the numbers in the
+//! file, and `live.rs` tells the runs of live processes from those of dead ones. `points.rs` is for
+//! tests. `kept.rs` has the values that live between runs, on a separate connection, so that no
+//! rule has to wait for a large value.
 
 mod artifacts;
 mod beside;
@@ -88,7 +88,7 @@ pub struct SqliteLedger {
 }
 
 impl SqliteLedger {
-    /// The ledger in this folder, which must belong to the user; without a folder, each write
+    /// The ledger in this folder, which must belong to the user. Without a folder, every write
     /// fails. The file is created at the first write, and errors are reported then.
     pub fn new(folder: Option<&Path>, options: Options) -> Self {
         let key = Arc::new(KeyPlace::new(folder));
@@ -97,8 +97,8 @@ impl SqliteLedger {
         Self { path: folder.map(|folder| folder.join(file::NAME)), key, beside: beside(), kept: beside(), writer }
     }
 
-    /// The artifacts in this file, kept as the settings say. They are written by this ledger, also
-    /// after it is dropped, until it is closed.
+    /// The artifacts in this file, kept according to the settings. This ledger writes them, even
+    /// after this value is dropped, until the ledger is closed.
     pub fn artifacts(&self, settings: ArtifactSettings) -> SqliteArtifacts {
         SqliteArtifacts::new(self.path.clone(), self.writer.clone(), settings)
     }
@@ -107,7 +107,7 @@ impl SqliteLedger {
         &self,
         read: impl FnOnce(&mut read::Reader) -> Result<T, LedgerError> + Send + 'static,
     ) -> Result<Option<T>, LedgerError> {
-        // What was handed over here must be found.
+        // Everything that was written through this ledger must be found.
         self.writer.flush().await;
         let path = self.path.clone().ok_or(LedgerError::NoFolder)?;
         let given_up = GivenUp::default();

@@ -1,5 +1,5 @@
-//! Successful calls that a rule requires before it lets another pass: by principal and rule, for
-//! all processes of a user together. Anything older than a week is forgotten.
+//! Successful calls that a rule requires before it lets another call through, by principal and
+//! rule, for all processes of a user. Anything older than a week is forgotten.
 
 use std::time::{Duration, SystemTime};
 
@@ -15,7 +15,7 @@ impl Passed {
 }
 
 impl Beside {
-    /// Keeps that a call succeeded. Blocks.
+    /// Records that a call succeeded. Blocks.
     pub(super) fn pass(&self, passed: &Passed) -> Result<(), LedgerError> {
         self.with(|connection| {
             let now = SystemTime::now();
@@ -44,7 +44,7 @@ impl Beside {
         self.with(|connection| {
             let now = SystemTime::now();
             let before = now.checked_sub(within).map_or(0, milliseconds);
-            // A time in the future, such as after a clock was set back, opens nothing.
+            // A time in the future, such as after a clock was set back, does not count.
             connection
                 .prepare_cached(
                     "SELECT EXISTS (SELECT 1 FROM passed WHERE rules = ?1 AND rule = ?2 AND principal = ?3 AND same = ?4

@@ -1,5 +1,5 @@
-//! The pinned definitions of servers' tools, as they were first seen or last accepted: for all
-//! processes of a user together, until others are accepted.
+//! The pinned definitions of servers' tools, as they were first seen or last accepted, for all
+//! processes of a user. They are kept until others are accepted.
 
 use std::collections::BTreeMap;
 
@@ -11,11 +11,12 @@ use crate::{
     error::LedgerError,
 };
 
-/// In place of a tool's name: the server was seen, whatever tools it had. No tool has this name.
+/// Stands in place of a tool's name, and shows that the server was seen, whatever tools it had. No
+/// tool has this name.
 const SEEN: &str = "";
 
 impl Beside {
-    /// The pins; if there are none, these are pinned from now on. Blocks.
+    /// Returns the pins. If there are none, these are pinned from now on. Blocks.
     pub(super) fn pins(&self, pins: &Pins) -> Result<PinnedServer, LedgerError> {
         self.with(|connection| {
             let known = read(connection, pins)?;
@@ -35,7 +36,7 @@ impl Beside {
         })
     }
 
-    /// Replaces the pins by these. Blocks.
+    /// Replaces the pins with these. Blocks.
     pub(super) fn accept_pins(&self, pins: &Pins) -> Result<(), LedgerError> {
         self.with(|connection| {
             let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;

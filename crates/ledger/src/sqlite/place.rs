@@ -13,7 +13,7 @@ use crate::{error::LedgerError, key};
 /// Checks that the file is not in a place with unreliable locks.
 #[cfg(target_os = "linux")]
 pub(super) fn on_this_machine(folder: &Path, path: &Path) -> Result<(), LedgerError> {
-    // If that cannot be determined, it is tried.
+    // If the file system cannot be determined, we try to use it.
     let Ok(found) = rustix::fs::statfs(folder) else { return Ok(()) };
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the magic numbers have 32 bits")]
     let magic = found.f_type as u32;
@@ -43,11 +43,11 @@ fn network(magic: u32) -> Option<&'static str> {
     NETWORK.iter().find_map(|(known, kind)| (*known == magic).then_some(*kind))
 }
 
-/// Checks that files can be locked at all. SQLite takes a failing lock for one that another process
-/// has, and would wait for it each time.
+/// Checks that files can be locked at all. SQLite takes a failing lock to be one that another
+/// process holds, and would wait for it each time.
 ///
 /// This uses the key's file beside the ledger, which nobody locks. The ledger itself must not be
-/// used: closing a file releases all locks that the process has on it.
+/// used: closing a file releases all locks that the process holds on it.
 pub(super) fn has_locks(folder: &Dir, path: &Path) -> Result<(), LedgerError> {
     let file = match belljar_files::open(folder, key::NAME, OpenOptions::new().read(true)) {
         Ok(file) => file.into_std(),
@@ -57,7 +57,8 @@ pub(super) fn has_locks(folder: &Dir, path: &Path) -> Result<(), LedgerError> {
     try_locks(&file).map_err(|error| LedgerError::NoLocks { path: path.to_owned(), problem: error.to_string() })
 }
 
-/// Tries both kinds of locks: that of [`live`](super::live), and that of SQLite.
+/// Tries both kinds of locks: the kind that [`live`](super::live) uses, and the kind that SQLite
+/// uses.
 fn try_locks(file: &File) -> io::Result<()> {
     match file.try_lock_shared() {
         Err(TryLockError::Error(error)) => return Err(error),
@@ -67,7 +68,7 @@ fn try_locks(file: &File) -> io::Result<()> {
     {
         use rustix::fs::FlockOperation;
 
-        // If the system implements one by the other, they conflict.
+        // If the system implements one kind with the other, they conflict.
         file.unlock()?;
         match rustix::fs::fcntl_lock(file, FlockOperation::NonBlockingLockShared) {
             Ok(()) | Err(rustix::io::Errno::AGAIN | rustix::io::Errno::ACCESS) => {}

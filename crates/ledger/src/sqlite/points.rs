@@ -7,7 +7,7 @@ pub(super) fn pass() {
     testing::pass();
 }
 
-/// Limits the file's size, for tests with a full disk.
+/// Limits the file's size, to simulate a full disk in tests.
 pub(super) fn bound(_connection: &rusqlite::Connection) -> rusqlite::Result<()> {
     #[cfg(test)]
     testing::bound(_connection)?;
@@ -17,7 +17,7 @@ pub(super) fn bound(_connection: &rusqlite::Connection) -> rusqlite::Result<()> 
 #[cfg(test)]
 pub(super) use testing::{STOPPED, bound_pages, stop_at};
 
-/// What tests do inside a writer.
+/// The tests' interventions in a writer.
 #[cfg(test)]
 mod testing {
     use std::{

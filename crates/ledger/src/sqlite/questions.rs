@@ -18,8 +18,8 @@ use super::{
 };
 use crate::query::{KeptQuestion, QuestionFilter, milliseconds};
 
-/// The table of version 4. A `state` is an index into `State::ALL`; the arguments are kept as long
-/// as the question is open.
+/// The table of version 4. A `state` is an index into `State::ALL`; the arguments are kept for as
+/// long as the question is open.
 pub(super) const TABLE: &str = "
 CREATE TABLE questions(
     id INTEGER PRIMARY KEY,
@@ -49,10 +49,10 @@ CREATE INDEX questions_open ON questions(process) WHERE state = 0;
 CREATE INDEX questions_of_run ON questions(run);
 ";
 
-/// From version 5 to 6: the ways by which a decision may come. Before, every way was allowed.
+/// From version 5 to 6: the ways in which a decision may be made. Before, every way was allowed.
 pub(super) const WAYS: &str = "ALTER TABLE questions ADD COLUMN ways INTEGER NOT NULL DEFAULT 7;";
 
-/// Also from version 5 to 6: approvals of any arguments, for the rest of a run.
+/// Also from version 5 to 6: approvals of any arguments for the rest of a run.
 pub(super) const GRANTS: &str = "
 CREATE TABLE grants(
     run INTEGER NOT NULL,
@@ -75,9 +75,9 @@ const OF_GROUP: &str =
 /// The most questions that are read at once.
 const MAX_READ: usize = 1000;
 
-/// The most open questions of one principal. Expired ones do not count. It is less than the number
-/// that is read at once, so that one principal alone cannot hide the questions of others from the
-/// owner.
+/// The most open questions of one principal. Expired ones do not count. This is less than the
+/// number that is read at once, so that one principal alone cannot hide the questions of others
+/// from the owner.
 pub(super) const MAX_OPEN: u32 = 500;
 
 const COLUMNS: &str =
@@ -124,14 +124,14 @@ pub(super) fn change(
     Ok(changed)
 }
 
-/// Whether a principal cannot ask another question.
+/// Whether a principal has too many open questions to ask another one.
 fn has_too_many(to: &Transaction<'_>, principal: &str) -> rusqlite::Result<bool> {
     let sql = "SELECT count(*) FROM questions WHERE state = 0 AND principal = ?1 AND expires_ms > ?2";
     let open = params![principal, milliseconds(SystemTime::now())];
     to.prepare_cached(sql)?.query_row(open, |row| Ok(row.get::<_, i64>(0)? >= i64::from(MAX_OPEN)))
 }
 
-/// Asks, or notes that the owner has agreed before, and in which way.
+/// Records a question, or that the owner has already agreed, and in which way.
 fn ask(to: &Transaction<'_>, process: i64, question: &Question, granted: Option<&str>) -> rusqlite::Result<()> {
     let Question { id, binding, effect, why, arguments, so_far, asked, desk, for_command, allow_yes } = question;
     let Binding { run, number, tool, arguments: digest, definition, rule, ways, principal, expires } = binding;
@@ -171,7 +171,7 @@ fn ask(to: &Transaction<'_>, process: i64, question: &Question, granted: Option<
     .map(|_| ())
 }
 
-/// Moves the open questions of a run to another place, if their rules allow decisions there.
+/// Moves the open questions of a run to another desk, if their rules allow decisions there.
 fn move_to(to: &Transaction<'_>, process: i64, run: RunId, desk: Desk) -> rusqlite::Result<()> {
     let sql = "UPDATE questions SET desk = CASE WHEN ways & ?4 <> 0 THEN ?3 ELSE NULL END, process = ?2
                WHERE run = ?1 AND state = 0";
@@ -179,7 +179,7 @@ fn move_to(to: &Transaction<'_>, process: i64, run: RunId, desk: Desk) -> rusqli
     to.prepare_cached(sql)?.execute(params![run, process, desk.id.cast_signed(), way.bits()]).map(|_| ())
 }
 
-/// The way by which the owner agreed to any arguments of such calls, if they did.
+/// The way in which the owner agreed to such calls with any arguments, if they did.
 fn granted(to: &Transaction<'_>, group: &Group) -> rusqlite::Result<Option<String>> {
     let Group { run, tool, rule, definition, principal, ways } = group;
     let mut statement = to.prepare_cached(&format!("SELECT channel FROM grants WHERE {OF_GROUP} LIMIT 1"))?;
@@ -189,7 +189,7 @@ fn granted(to: &Transaction<'_>, group: &Group) -> rusqlite::Result<Option<Strin
     Ok(found.map(|channel| format!("{channel}, any arguments")))
 }
 
-/// Agrees to any arguments of calls like the one in this question, for the rest of its run.
+/// Agrees to calls like the one in this question, with any arguments, for the rest of its run.
 fn grant(
     to: &Transaction<'_>,
     path: &Path,
@@ -221,7 +221,7 @@ fn grant(
     Ok(Ok(()))
 }
 
-/// Forgets the approvals for the rest of a run.
+/// Forgets the approvals of a run.
 pub(super) fn end(to: &Connection, run: i64) -> rusqlite::Result<()> {
     to.prepare_cached("DELETE FROM grants WHERE run = ?1")?.execute(params![run]).map(|_| ())
 }
@@ -245,7 +245,7 @@ fn decide(
     })
 }
 
-/// Sets the next state of a question, and deletes what it showed.
+/// Sets the next state of a question, and deletes the content that it showed.
 fn update(
     to: &Transaction<'_>,
     id: QuestionId,
@@ -274,7 +274,7 @@ fn update(
     Ok(Ok(()))
 }
 
-/// The questions that match a filter, the oldest first. Only matching ones count towards the
+/// The questions that match a filter, oldest first. Only those that match count towards the
 /// maximum.
 pub(super) fn questions(
     connection: &Connection,
@@ -338,7 +338,7 @@ pub(super) fn waiting(connection: &Connection, living: &mut Living) -> rusqlite:
     Ok(waiting)
 }
 
-/// The states of these questions. A missing question has none.
+/// The states of these questions. A question that does not exist is left out.
 pub(super) fn states(connection: &Connection, ids: &[QuestionId]) -> rusqlite::Result<Vec<(QuestionId, State)>> {
     let mut statement = connection.prepare_cached("SELECT state FROM questions WHERE id = ?1")?;
     let mut states = Vec::new();
@@ -412,7 +412,7 @@ fn kept(row: &Row<'_>) -> rusqlite::Result<KeptQuestion> {
         question,
         state: state(row, 2)?,
         process: row.get(1)?,
-        // For a suspended run, by the process that resumes it.
+        // A question of a suspended run is waited for by the process that resumes the run.
         is_waited_for: row.get(22)?,
         channel: row.get(20)?,
     })

@@ -1,4 +1,5 @@
-//! Reads the ledger. A file is data: a row that makes no sense is an error, and nothing worse.
+//! Reads the ledger. Nothing in the file is trusted: a row that makes no sense is an error, and
+//! nothing worse.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -27,10 +28,11 @@ use crate::{
     },
 };
 
-/// Calls that are read of one run: a hundred times the default limit.
+/// The most calls that are read of one run: a hundred times the default limit.
 const MAX_CALLS: usize = 100_000;
 
-/// Steps of SQLite's machine after which a reader looks whether somebody still waits.
+/// The number of steps of SQLite's virtual machine after which a reader checks whether somebody
+/// still waits.
 const STEPS: i32 = 10_000;
 
 const COLUMNS: &str = "SELECT r.id, r.started_ms, r.process, r.state, r.origin, r.key, r.source_bytes, r.source, r.took_us, r.error, r.line,
@@ -60,7 +62,7 @@ impl Reader {
         Ok(Some(Self { connection, path: path.to_owned(), living: Living::beside(path) }))
     }
 
-    /// Ends what is read with an error as soon as this says so.
+    /// Makes reads end with an error as soon as `question` returns true.
     pub(super) fn end_when(&mut self, question: impl FnMut() -> bool + Send + 'static) -> Result<(), LedgerError> {
         self.connection.progress_handler(STEPS, Some(question)).map_err(|error| self.fault(&error))
     }
@@ -79,7 +81,7 @@ impl Reader {
         read().map_err(|error| LedgerError::of(&error, path, PATIENCE))
     }
 
-    /// Reads without end.
+    /// Reads without end, for tests.
     #[cfg(test)]
     pub(super) fn endless(&mut self) -> Result<i64, LedgerError> {
         let sql =
@@ -143,7 +145,7 @@ impl Reader {
         questions::states(&self.connection, ids).map_err(|error| LedgerError::of(&error, &self.path, PATIENCE))
     }
 
-    /// A run that was put aside.
+    /// A run that is suspended.
     pub(super) fn resting(&self, key: &Key, run: RunId) -> Result<Result<RestingRun, NotResting>, LedgerError> {
         resting::resting(&self.connection, &self.path, key, run).map_err(|error| self.fault(&error))
     }
@@ -158,7 +160,7 @@ impl Reader {
         resting::bytes(&self.connection).map_err(|error| self.fault(&error))
     }
 
-    /// What was measured of the servers of a configuration.
+    /// What was measured about the servers of a configuration.
     pub(super) fn measures(&self, configuration: &str) -> Result<BTreeMap<String, Measures>, LedgerError> {
         measured::of(&self.connection, configuration, SystemTime::now()).map_err(|error| self.fault(&error))
     }
@@ -172,7 +174,7 @@ impl Reader {
         LedgerError::of(error, &self.path, PATIENCE)
     }
 
-    /// What a run took in.
+    /// The recording of what a run took in.
     pub(super) fn recording(&mut self, run: RunId) -> Result<Option<KeptRecording>, LedgerError> {
         let read = || {
             let mut statement = self.connection.prepare("SELECT reason, data FROM recordings WHERE run = ?1")?;
@@ -189,12 +191,12 @@ impl Reader {
     }
 }
 
-/// Runs that may wait for their owner. Both tables have few rows.
+/// Selects runs that may wait for their owner. Both tables have few rows.
 const MAY_WAIT: &str =
     "r.id IN (SELECT run FROM resting UNION ALL SELECT run FROM questions WHERE state = 0 AND expires_ms > :now)";
 
-/// Defines `has_name(text, name…)`: whether a text in small letters is in one of the names, some of
-/// which may be null. SQLite's own `lower` knows the letters of ASCII alone.
+/// Defines `has_name(text, name…)`: whether a text in lower case is part of one of the names, some
+/// of which may be null. SQLite's own `lower` only knows ASCII letters.
 fn add_has_name(connection: &Connection) -> rusqlite::Result<()> {
     let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC | FunctionFlags::SQLITE_DIRECTONLY;
     connection.create_scalar_function("has_name", -1, flags, |given| {
@@ -208,7 +210,7 @@ fn add_has_name(connection: &Connection) -> rusqlite::Result<()> {
     })
 }
 
-/// What the index of runs alone can tell of a filter.
+/// The part of a filter that the index of runs alone can decide.
 fn fits(filter: &Filter) -> String {
     let waits = if filter.waiting { MAY_WAIT } else { ":now IS NOT NULL" };
     format!(
@@ -216,7 +218,7 @@ fn fits(filter: &Filter) -> String {
     )
 }
 
-/// For this, a run itself must be read.
+/// The part of a filter for which a run's own row must be read.
 const NAMED_SO: &str = "(:client IS NULL OR has_name(:client, r.origin, r.principal, r.client))";
 
 fn runs_of_all(connection: &Connection, filter: &Filter, living: &mut Living) -> rusqlite::Result<Vec<KeptRun>> {
@@ -238,20 +240,20 @@ fn runs_of_all(connection: &Connection, filter: &Filter, living: &mut Living) ->
     Ok(found.runs)
 }
 
-/// The same, of those that called a tool, or any tool of a server. Which they are is found in one
-/// pass, however many tools the server has, and each is then read until there are enough.
+/// The same for runs that called a tool, or any tool of a server. They are found in one pass,
+/// however many tools the server has, and are then read one by one until there are enough.
 fn runs_that_called(
     connection: &Connection,
     filter: &Filter,
     (server, tool): (&str, Option<&str>),
     living: &mut Living,
 ) -> rusqlite::Result<Vec<KeptRun>> {
-    // The runs of one tool come from the index in their order.
+    // The index returns the runs of one tool in the right order.
     let named = match tool {
         Some(_) => "x.tool = (SELECT id FROM tools WHERE server = :server AND tool = :name)",
         None => "x.tool IN (SELECT id FROM tools WHERE server = :server AND :name IS NULL)",
     };
-    // Of the many runs of a tool, only those that match are looked at.
+    // Of the many runs of a tool, only matching ones are examined.
     let among = match filter.failed || filter.effect.is_some() || filter.waiting {
         true => format!("x.run IN (SELECT r.id FROM runs r WHERE {})", fits(filter)),
         false => "x.started_ms >= :since AND (:failed + :effects + :now) IS NOT NULL".to_owned(),
@@ -283,10 +285,10 @@ fn runs_that_called(
     Ok(found.runs)
 }
 
-/// Runs that were found, as far as the file alone can tell.
+/// Runs that match, as far as the file alone can tell.
 struct FoundRuns<'f> {
     filter: &'f Filter,
-    /// The runs that wait for an answer.
+    /// The runs with a question that can still be decided.
     asking: BTreeSet<RunId>,
     runs: Vec<KeptRun>,
 }
@@ -301,7 +303,7 @@ impl<'f> FoundRuns<'f> {
         self.runs.len() >= usize::try_from(self.filter.limit).unwrap_or(usize::MAX)
     }
 
-    /// Adds it unless what is known of its process says otherwise.
+    /// Adds a run, unless the state of its process rules it out.
     fn add(&mut self, run: KeptRun) {
         let is_other = (self.filter.failed && matches!(run.state, RunState::Running | RunState::Resting))
             || (self.filter.waiting && run.state != RunState::Resting && !self.asking.contains(&run.run));

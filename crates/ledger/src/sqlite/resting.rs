@@ -1,8 +1,8 @@
 //! Suspended runs, which wait for people.
 //!
-//! The state of a suspended run is sealed, and kept until the run ends or is put aside again,
-//! because a process that resumes it may be killed. Then it can be resumed again, unless calls that
-//! may change something were sent meanwhile.
+//! The state of a suspended run is sealed. It is kept until the run ends or is suspended again,
+//! because a process that resumes the run may be killed. The run can then be resumed again, unless
+//! calls that may change something were sent meanwhile.
 
 use std::{
     path::Path,
@@ -23,7 +23,7 @@ use crate::{
 };
 
 /// The table of version 5. `sent` is how many calls that may change something had been sent when
-/// the run was put aside.
+/// the run was suspended.
 pub(super) const TABLE: &str = "
 CREATE TABLE resting(
     run INTEGER PRIMARY KEY,
@@ -36,7 +36,7 @@ CREATE INDEX resting_by_asked ON resting(asked);
 ";
 
 /// From version 5 to 6: which calls may be made again, and, if the run was interrupted, what the
-/// owner assumes of the others up to this number.
+/// owner assumes about the others up to this number.
 pub(super) const ASSUMED: &str = "
 ALTER TABLE calls ADD COLUMN may_repeat INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE resting ADD COLUMN assumed INTEGER;
@@ -48,7 +48,7 @@ ALTER TABLE resting ADD COLUMN assumed_sent INTEGER;
 const SENT: &str =
     "(SELECT count(*) FROM calls c WHERE c.run = r.id AND c.state <> 4 AND c.trusted > 0 AND c.may_repeat = 0)";
 
-/// Whether a run of the table `runs r` can be resumed, if nobody has.
+/// Whether a run of the table `runs r` can be resumed, if nobody has resumed it yet.
 pub(super) fn can_go_on() -> String {
     format!("EXISTS (SELECT 1 FROM resting x WHERE x.run = r.id AND {SENT} IN (x.sent, x.assumed_sent))")
 }
@@ -71,7 +71,7 @@ pub(super) fn end(to: &Connection, run: i64) -> rusqlite::Result<()> {
     to.prepare_cached("DELETE FROM resting WHERE run = ?1")?.execute(params![run]).map(|_| ())
 }
 
-/// A suspended run, if it can be resumed.
+/// Returns a suspended run, if it can be resumed.
 pub(super) fn resting(
     connection: &Connection,
     path: &Path,
@@ -127,8 +127,8 @@ pub(super) fn take_up(
     Ok(found)
 }
 
-/// Notes what the owner assumes of the calls that an interrupted run has sent. It covers only
-/// these: if the run sends others and is interrupted again, nothing is assumed of those.
+/// Records what the owner assumes about the calls that an interrupted run has sent. It covers only
+/// these: if the run sends others and is interrupted again, nothing is assumed about those.
 pub(super) fn assume(
     connection: &mut Connection,
     path: &Path,
@@ -166,13 +166,13 @@ pub(super) fn of(connection: &Connection, asked: Digest) -> rusqlite::Result<Opt
     Ok(found.optional()?.map(|run| RunId::from_bits(run.cast_unsigned())))
 }
 
-/// Whether a row of `runs` is kept although the file is too large: it was put aside, or waits for
+/// Whether a row of `runs` is kept even if the file is too large: the run is suspended or waits for
 /// the owner, and can still be decided.
 pub(super) const IS_HELD: &str = "(EXISTS (SELECT 1 FROM resting x WHERE x.run = runs.id AND x.until_ms > :now)
     OR EXISTS (SELECT 1 FROM questions q WHERE q.run = runs.id AND q.state IN (0, 1) AND q.expires_ms > :now))";
 
-/// The total size of those that have not expired, and of what the owner is shown of open questions.
-/// The others are forgotten when the file is too large.
+/// The total size of suspended runs that have not expired, and of what open questions show to the
+/// owner. Expired ones are forgotten when the file is too large.
 pub(super) fn bytes(connection: &Connection) -> rusqlite::Result<u64> {
     let sql = "SELECT coalesce((SELECT sum(length(state)) FROM resting WHERE until_ms > ?1), 0)
         + coalesce((SELECT sum(octet_length(shown)) FROM questions WHERE state = 0 AND expires_ms > ?1), 0)";

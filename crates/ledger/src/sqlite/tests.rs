@@ -1,4 +1,4 @@
-//! Several processes write to a ledger, end at any time, and their disks fail.
+//! Several processes write to a ledger, are killed at any time, and have failing disks.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -173,7 +173,7 @@ fn empty() -> RunEnd {
     }
 }
 
-/// The child process: it writes runs until it is killed, and prints what was confirmed.
+/// The child process: it writes runs until it is killed, and prints which ones were confirmed.
 #[tokio::test]
 #[ignore = "it is the other process of the tests below"]
 async fn child() {
@@ -210,7 +210,7 @@ fn spawn(folder: &Path, variables: &[(&str, u64)]) -> std::process::Child {
     command.spawn().expect("started")
 }
 
-/// The runs and calls that were confirmed to a child.
+/// The runs and calls whose writing was confirmed to a child.
 fn told(stdout: &[u8]) -> BTreeMap<u64, BTreeSet<u64>> {
     let mut told: BTreeMap<u64, BTreeSet<u64>> = BTreeMap::new();
     for line in String::from_utf8_lossy(stdout).lines() {
@@ -222,7 +222,7 @@ fn told(stdout: &[u8]) -> BTreeMap<u64, BTreeSet<u64>> {
     told
 }
 
-/// What was confirmed is there, and the unfinished runs are marked as interrupted.
+/// Checks that everything confirmed is there, and that unfinished runs are marked as interrupted.
 async fn nothing_is_forgotten(folder: &Path, told: &BTreeMap<u64, BTreeSet<u64>>) {
     for (run, numbers) in told {
         let (kept, calls) = read(folder, *run).await;
@@ -281,7 +281,8 @@ async fn a_process_that_is_killed_between_any_two_steps_of_a_write_forgets_nothi
     assert!(points > 60 && interrupted > 30, "{points} points, {interrupted} interrupted runs");
 }
 
-/// SQLite finds no error in the file, and each call belongs to a run and is found by its tool.
+/// Checks that SQLite finds no error in the file, and that each call belongs to a run and is found
+/// by its tool.
 fn is_sound(folder: &Path) {
     let path = folder.join(file::NAME);
     if !path.exists() {
@@ -386,7 +387,7 @@ async fn a_process_that_is_killed_at_any_moment_forgets_nothing() {
     for round in 0..30_u64 {
         let mut child = spawn(folder.path(), &[("LEDGER_FIRST", round * 1_000_000)]);
         let mut output = Vec::new();
-        // Every other child has begun to write, however slow the machine is.
+        // Every other child has certainly begun to write, however slow the machine is.
         if round % 2 == 1 {
             let mut begun = BufReader::with_capacity(1, child.stdout.take().expect("piped"));
             while told(&output).is_empty() {
@@ -394,7 +395,7 @@ async fn a_process_that_is_killed_at_any_moment_forgets_nothing() {
             }
             child.stdout = Some(begun.into_inner());
         }
-        // The moment varies, but the same must always hold.
+        // The moment varies, but the result must always be the same.
         thread::sleep(Duration::from_millis(5 + round * 7 % 60));
         child.kill().expect("killed");
         output.extend(child.wait_with_output().expect("it ends").stdout);
@@ -511,7 +512,7 @@ async fn a_lock_that_is_not_given_back_is_waited_for_in_bounds_and_once() {
     }
     assert_eq!(ledger.runs(all()).await.expect("others read meanwhile").len(), 1);
     other.execute_batch("COMMIT").expect("unlocked");
-    // For a moment it is not tried again.
+    // For a moment, no other attempt is made.
     let fault = ledger.commit(Entry::Begin(start(2))).await.expect_err("it was locked just now");
     assert!(matches!(fault, LedgerError::Busy { .. }), "{fault}");
     tokio::time::sleep(writer::REST).await;

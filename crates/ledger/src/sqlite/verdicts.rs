@@ -5,10 +5,10 @@ use rusqlite::{Connection, Row};
 use super::columns::{unsigned, verdict_at};
 use crate::query::KeptVerdicts;
 
-/// Rules in an answer. A file has fewer, but those of earlier files are here too.
+/// The most rules in an answer. A file has fewer, but rules of earlier files are included.
 const MAX_RULES: usize = 10_000;
 
-/// One row for each rule and verdict, those that decided most first.
+/// One row for each rule and verdict. Those that decided most often come first.
 pub(super) fn of(connection: &Connection) -> rusqlite::Result<Vec<KeptVerdicts>> {
     let mut statement = connection.prepare(
         "SELECT c.rule, c.verdict, count(*), max(r.started_ms) FROM calls c JOIN runs r ON r.id = c.run

@@ -81,7 +81,7 @@ async fn however_much_one_asks_the_questions_of_others_are_found() {
     let ledger = ledger(folder.path(), LedgerKeep::default().bytes);
     let now = SystemTime::now();
     rest(&ledger, 1, now - HOUR, 10).await;
-    // More than are read at once, none of them decided.
+    // More than are read at once, all of them undecided.
     for id in 1..=1_100 {
         assert_eq!(ask(&ledger, question(id, 1, "robot", now - HOUR)).await, Ok(()), "one that has expired counts");
     }
@@ -109,7 +109,8 @@ async fn however_much_one_asks_the_questions_of_others_are_found() {
 #[tokio::test]
 async fn for_its_size_a_ledger_forgets_no_run_that_waits_for_its_owner() {
     let folder = tempfile::tempdir().expect("a folder");
-    // It stays far below its size while it is filled: it is then opened again with less.
+    // The file stays far below its size limit while it is filled; it is then opened again with a
+    // smaller one.
     let filled = ledger(folder.path(), LedgerKeep::default().bytes);
     let now = SystemTime::now();
     for run in 10..100 {
@@ -124,14 +125,14 @@ async fn for_its_size_a_ledger_forgets_no_run_that_waits_for_its_owner() {
         };
         filled.commit(Entry::End(Box::new(end))).await.expect("kept");
     }
-    // The oldest runs: one that waits, one that has expired, and one that waits in its slot.
+    // The oldest runs: one that is suspended, one that has expired, and one that waits in its slot.
     rest(&filled, 1, now + HOUR, 300_000).await;
     assert_eq!(ask(&filled, question(1, 1, "owner", now + HOUR)).await, Ok(()));
     rest(&filled, 2, now - HOUR, 300_000).await;
     assert_eq!(ask(&filled, question(2, 2, "robot", now - HOUR)).await, Ok(()));
     filled.commit(Entry::Begin(start(3, now - HOUR))).await.expect("kept");
     assert_eq!(ask(&filled, question(3, 3, "owner", now + HOUR)).await, Ok(()));
-    // What is shown counts towards what waits, and expired questions do not.
+    // The content that is shown counts towards the size of what waits; expired questions do not.
     let waits = filled.resting_bytes().await.expect("a ledger");
     assert!((300_200..301_000).contains(&waits), "{waits}");
 

@@ -1,4 +1,4 @@
-//! What is written, statement by statement.
+//! Writes entries, statement by statement.
 
 use std::{collections::HashMap, time::Duration};
 
@@ -15,7 +15,7 @@ use crate::{
     query::milliseconds,
 };
 
-/// Who writes.
+/// The author of the entries.
 pub(super) struct Author<'w> {
     /// This process.
     pub(super) process: i64,
@@ -30,7 +30,7 @@ impl Author<'_> {
         match entry {
             Entry::Begin(start) => self.begin(to, start),
             Entry::Calls { start, calls } => {
-                // There may have been no room for the start.
+                // The start may not have been kept, for lack of room.
                 self.begin(to, start)?;
                 self.calls(to, start, calls)
             }
@@ -99,7 +99,7 @@ impl Author<'_> {
     }
 
     fn end(&mut self, to: &Transaction<'_>, end: &RunEnd) -> rusqlite::Result<()> {
-        // It is kept even if there was no room for its start.
+        // The run is kept even if there was no room for its start.
         self.begin(to, &end.start)?;
         self.calls(to, &end.start, &end.calls)?;
         if let Some(recording) = &end.recording {

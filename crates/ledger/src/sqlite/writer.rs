@@ -1,7 +1,7 @@
 //! The only thread of a process that writes.
 //!
-//! Entries come through a bounded channel, in order. All that are waiting when the thread looks
-//! become one transaction, so that forty calls that begin together wait for one commit.
+//! Entries come through a bounded channel, in order. All entries that are waiting when the thread
+//! looks become one transaction, so that forty calls that begin together wait for one commit.
 
 use std::{
     collections::HashMap,
@@ -42,31 +42,32 @@ use crate::{
     query::{NotResting, Purge, RestingRun},
 };
 
-/// Entries that may wait. Each has some hundred bytes, or up to 256 calls of a run.
+/// The most entries that may wait. Each takes some hundred bytes, or contains up to 256 calls of a
+/// run.
 const QUEUE: usize = 1024;
-/// Bytes of recordings that may wait, in pages: 64 MiB, four of the largest.
+/// The most bytes of recordings that may wait, in pages: 64 MiB, four of the largest.
 const QUEUE_PAGES: u32 = 64 * 1024 * 1024 / PAGE;
 const PAGE: u32 = 4096;
-/// Bytes of artifacts that may wait, in pages: 64 MiB, four of the largest.
+/// The most bytes of artifacts that may wait, in pages: 64 MiB, four of the largest.
 const ARTIFACT_PAGES: u32 = 64 * 1024 * 1024 / PAGE;
-/// How long an artifact waits for that room: longer than an entry, since a run loses what is not
-/// stored.
+/// How long an artifact waits for that room. This is longer than for an entry, because a run loses
+/// an artifact that is not stored.
 const ARTIFACT_PATIENCE: Duration = Duration::from_secs(30);
-/// How long a search waits for the index of what was just stored: some 16 MiB.
+/// How long a search waits for the index of content that was just stored: enough for some 16 MiB.
 const INDEX_PATIENCE: Duration = Duration::from_secs(10);
-/// Entries of one transaction.
+/// The most entries of one transaction.
 const BATCH: usize = 256;
 /// Pages of the log beside the file that are copied into it when the thread is idle: 4 MiB.
 const LOG_PAGES: i32 = if cfg!(test) { 16 } else { 1024 };
-/// How long an error is reported to everybody before the ledger is tried again: a lock that is held
-/// would delay each call by [`PATIENCE`].
+/// How long an error is returned for all entries before the ledger is tried again: otherwise a lock
+/// that is held would delay each call by [`PATIENCE`].
 pub(super) const REST: Duration = Duration::from_secs(if cfg!(test) { 5 } else { 1 });
-/// How long the file is left to other processes between two steps of the work on artifacts that
-/// nobody waits for: as long as such a step takes.
+/// How long the file is left to other processes between two steps of work on artifacts that nobody
+/// waits for: as long as such a step takes.
 const PAUSE: Duration = Duration::from_millis(5);
-/// The same between two steps for which somebody waits.
+/// The same between two steps that somebody waits for.
 const SHORT_PAUSE: Duration = Duration::from_millis(2);
-/// Steps of storing before such a pause. Each takes a millisecond or two, and a script waits.
+/// Steps of storing before such a pause. Each takes a millisecond or two, while a script waits.
 const STEPS: u32 = 32;
 /// How often old runs are forgotten.
 const TIDYING: Duration = Duration::from_secs(3600);
@@ -80,23 +81,23 @@ type Receipt = oneshot::Sender<Result<(), LedgerError>>;
 
 enum Message {
     Entry(Entry, Option<Receipt>, Option<OwnedSemaphorePermit>),
-    /// Everything before it is kept, or was reported as lost.
+    /// Ask to be told when every earlier entry is kept, or was reported as lost.
     Flush(oneshot::Sender<()>),
-    /// A question is asked, decided or ended.
+    /// Ask, decide or end a question.
     Question(Change, Option<oneshot::Sender<Changed>>),
-    /// A suspended run is resumed.
+    /// Resume a suspended run.
     TakeUp(RunId, oneshot::Sender<TakenUp>),
-    /// It is suspended again.
+    /// Suspend it again.
     LayDown(RunId, oneshot::Sender<Result<(), LedgerError>>),
-    /// The owner's assumption about its calls.
+    /// Record the owner's assumption about its calls.
     Assume(RunId, Assumption, oneshot::Sender<Assumed>),
-    /// Servers were measured.
+    /// Add measurements of servers.
     Measured(Measured),
-    /// Something is to be done for artifacts.
+    /// Do something for artifacts.
     Artifacts(artifacts::Request),
-    /// Runs are to be forgotten.
+    /// Forget runs.
     Purge(Purge, oneshot::Sender<Result<u64, LedgerError>>),
-    /// Everything before it is kept, and this is the end.
+    /// Keep every earlier entry, and end.
     Close(oneshot::Sender<()>),
 }
 
@@ -108,7 +109,7 @@ pub(super) struct Writer {
     pages: Arc<Semaphore>,
     /// Room for artifacts.
     artifact_pages: Arc<Semaphore>,
-    /// How artifacts are kept, as soon as somebody uses them.
+    /// How artifacts are kept, once somebody uses them.
     artifact_settings: Arc<Mutex<Option<ArtifactSettings>>>,
 }
 
@@ -130,7 +131,7 @@ impl Writer {
         };
         let started = thread::Builder::new().name("belljar-ledger".to_owned()).spawn(move || work.go_on(received));
         if let Err(error) = started {
-            // The channel is closed then, and each entry reports that.
+            // The channel is then closed, and each entry reports that.
             tracing::warn!("the ledger's thread cannot be started: {error}");
         }
         let [pages, artifact_pages] =
@@ -154,7 +155,7 @@ impl Writer {
         self.messages.try_send(Message::Entry(entry, None, None)).is_ok()
     }
 
-    /// A permit for so many waiting bytes.
+    /// A permit for the bytes of an entry that waits.
     async fn room(&self, entry: &Entry) -> Result<Option<OwnedSemaphorePermit>, LedgerError> {
         let pages = entry.bytes() / PAGE as usize;
         if pages == 0 {
@@ -212,7 +213,7 @@ impl Writer {
         self.messages.try_send(Message::Measured(measured)).is_ok()
     }
 
-    /// Artifacts are used here, and kept so.
+    /// Notes that artifacts are used here, and how they are kept.
     pub(super) fn keep_artifacts(&self, settings: ArtifactSettings) {
         *self.artifact_settings.lock() = Some(settings);
     }
@@ -243,7 +244,7 @@ impl Writer {
         done.await.unwrap_or(Err(LedgerError::Closed))
     }
 
-    /// Waits until these are indexed, or could not be, or for some time.
+    /// Waits until these are indexed or turn out not to be indexable, but not for too long.
     pub(super) async fn index_artifacts(&self, numbers: Vec<i64>) {
         let (told, done) = oneshot::channel();
         if self.send(Message::Artifacts(artifacts::Request::Index(numbers, told))).await.is_ok() {
@@ -251,7 +252,7 @@ impl Writer {
         }
     }
 
-    /// Notes that these are used, if there is room for that.
+    /// Notes that these were used, if there is room for the message.
     pub(super) fn touch_artifacts(&self, numbers: Vec<i64>) {
         if !numbers.is_empty() {
             let _ = self.messages.try_send(Message::Artifacts(artifacts::Request::Touch(numbers)));
@@ -290,9 +291,9 @@ enum Rest {
 /// What the thread does next.
 enum Next {
     Message(Box<Message>),
-    /// Nothing came, and there is work on artifacts.
+    /// Nothing came, so there is time for work on artifacts.
     Idle,
-    /// Nothing comes any more.
+    /// Nothing more will come.
     End,
 }
 
@@ -373,7 +374,7 @@ impl Work {
                 entries.clear();
                 rooms.clear();
                 for receipt in receipts.drain(..) {
-                    // The waiter may be gone.
+                    // Nobody may be waiting any more.
                     let _ = receipt.send(kept.clone());
                 }
             }
@@ -402,7 +403,7 @@ impl Work {
             if let Some(request) = artifact {
                 self.artifact(request);
             }
-            // However many entries come, artifacts are stored between them.
+            // Artifacts are stored in between, however many entries come.
             if self.artifacts.is_urgent() {
                 self.artifact_step();
             }
@@ -422,7 +423,7 @@ impl Work {
         }
     }
 
-    /// The next message, or that there is time for artifacts.
+    /// The next message, or the news that there is time for artifacts.
     fn next(&mut self, messages: &mut mpsc::Receiver<Message>, clock: Option<&Runtime>) -> Next {
         if !self.artifacts.has_work() {
             return messages.blocking_recv().map_or(Next::End, |message| Next::Message(Box::new(message)));
@@ -434,7 +435,7 @@ impl Work {
                 if self.steps != 0 {
                     return Next::Idle;
                 }
-                // Other processes write, too, and they have no queue to wait in.
+                // Other processes write too, and they have no queue to wait in.
                 let pause = if self.artifacts.is_urgent() { SHORT_PAUSE } else { PAUSE };
                 let waited = clock.block_on(async { timeout(pause, messages.recv()).await });
                 let Ok(received) = waited else { return Next::Idle };
@@ -481,7 +482,7 @@ impl Work {
         }
     }
 
-    /// Keeps entries, all or none.
+    /// Keeps all of the entries or none.
     fn keep(&mut self, entries: &[Entry], syncs: bool) -> Result<(), LedgerError> {
         if let Some((since, fault)) = &self.fault
             && since.elapsed() < REST
@@ -493,7 +494,7 @@ impl Work {
             kept.inspect_err(|_| open.tools.clear())
         });
         self.fault = kept.as_ref().err().map(|fault| (Instant::now(), fault.clone()));
-        // A file may be moved away and another created: then it is opened again.
+        // The file may have been moved away and another created: then it is opened again.
         if matches!(kept, Err(LedgerError::Corrupt { .. } | LedgerError::Failed { .. } | LedgerError::Open { .. })) {
             self.open = None;
         }
@@ -580,8 +581,8 @@ impl Work {
         purged.map_err(|error| LedgerError::of(&error, &path, PATIENCE))
     }
 
-    /// Forgets what is too old, and copies a large log beside the file into it. Nobody waits for
-    /// that except the next entry.
+    /// Forgets runs that are too old or too many, and copies a large log beside the file into it.
+    /// Only the next entry waits for that.
     fn tidy(&mut self) {
         let Some(open) = &mut self.open else { return };
         if self.tidied.is_none_or(|tidied| tidied.elapsed() >= TIDYING) {
@@ -596,7 +597,7 @@ impl Work {
             {
                 tracing::warn!("old artifacts could not be removed from the ledger: {error}");
             }
-            // What is left of the unused pages is returned between the entries of runs.
+            // The remaining unused pages are returned between the entries of runs.
             self.artifacts.look_again();
             if let Err(error) = open.presence.tidy() {
                 tracing::debug!("files that ended processes left beside the ledger could not be removed: {error}");
@@ -655,7 +656,7 @@ impl Open {
     }
 }
 
-/// Logs errors, but not each time.
+/// Logs errors, but not every time.
 #[derive(Default)]
 struct Complaints {
     last: Option<Instant>,

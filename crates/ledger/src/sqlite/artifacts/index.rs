@@ -1,7 +1,7 @@
-//! Makes what is stored searchable, some passages at a time.
+//! Makes stored artifacts searchable, some passages at a time.
 //!
-//! Each step is one transaction, and says in the artifact's row how far it came: another process
-//! can go on from there, and two that do the same do not do it twice.
+//! Each step is one transaction, and records in the artifact's row how far it got. So another
+//! process can continue from there, and two processes never do the same work twice.
 
 use rusqlite::{Connection, OptionalExtension as _, Transaction, config::DbConfig, params};
 
@@ -12,25 +12,25 @@ use super::{
 };
 use crate::passages::{Passage, passages};
 
-/// Bytes that are indexed in one transaction, and share a row of the index of parts: others wait
-/// so long.
+/// Bytes that are indexed in one transaction, and that share a row of the index of parts. Others
+/// have to wait for such a transaction.
 const PART: usize = 16 * 1024;
 
 /// How the words of a text are found: letters and digits, without case and accents, by their
 /// English stems.
 const WORDS: &str = "content='', contentless_delete=1, tokenize='porter unicode61 remove_diacritics 2'";
-/// How parts of words are found. The index only knows which sequences of three characters there are
-/// somewhere: what is found is looked at again.
+/// How parts of words are found. The index only knows whether sequences of three characters occur
+/// anywhere, so every hit is checked again.
 const PARTS: &str = "content='', contentless_delete=1, detail=none, tokenize='trigram'";
 
-/// The tables of an index that grow, their keys, and the rows that are removed at a time: up to a
-/// MiB each.
+/// The tables of an index that grow, their keys, and how many rows are removed at a time: up to a
+/// MiB from each.
 const TABLES: [(&str, &str, usize); 3] = [("data", "id", 256), ("idx", "segid, term", 4096), ("docsize", "id", 8192)];
 
-/// How far the index of an artifact is.
+/// The progress of an artifact's index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Progress {
-    /// There are more passages.
+    /// There are more passages to index.
     More,
     /// It is finished, or gone.
     Done,
@@ -49,7 +49,7 @@ pub(super) struct Indexing {
 }
 
 impl Indexing {
-    /// Begins, or goes on, with an artifact. `None` if it needs no index any more.
+    /// Starts or continues with an artifact. `None` if it no longer needs an index.
     pub(super) fn begin(connection: &Connection, number: i64) -> rusqlite::Result<Option<Self>> {
         let row = connection
             .prepare_cached("SELECT holder, kind, bytes, passages FROM artifacts WHERE number = ?1 AND state = ?2")?
@@ -60,7 +60,7 @@ impl Indexing {
         let Some((holder, kind_number, bytes, done)) = row else { return Ok(None) };
         let content = content(connection, number, 0..bytes.max(0).cast_unsigned())?;
         let content = String::from_utf8(content).unwrap_or_else(|error| {
-            // It was written by something else: what is not text cannot be found.
+            // Another program wrote it: anything that is not text cannot be found.
             String::from_utf8_lossy(error.as_bytes()).into_owned()
         });
         let (passages, over) = kind(kind_number).map(|kind| passages(kind, &content)).unwrap_or_default();
@@ -79,7 +79,8 @@ impl Indexing {
         Ok(progress)
     }
 
-    /// Indexes the next passages, and returns how far it is then, and how many are indexed.
+    /// Indexes the next passages. Returns the progress after that, and how many passages are
+    /// indexed.
     fn next(&self, transaction: &Transaction<'_>) -> rusqlite::Result<(Progress, usize)> {
         let begun: Option<i64> = transaction
             .prepare_cached("SELECT passages FROM artifacts WHERE number = ?1 AND state = ?2")?
@@ -141,7 +142,7 @@ impl Indexing {
     }
 }
 
-/// Makes a holder's indexes, if they are not there. Returns whether they are: earlier ones are
+/// Creates a holder's indexes if they do not exist. Returns whether they do: earlier ones are
 /// removed first, some of them in this transaction.
 fn make(transaction: &Transaction<'_>, holder: i64) -> rusqlite::Result<bool> {
     let state: Option<i64> = transaction
@@ -168,8 +169,8 @@ pub(super) fn unmake(transaction: &Transaction<'_>, holder: i64) -> rusqlite::Re
     transaction.prepare_cached("UPDATE artifact_holders SET is_indexed = 2 WHERE id = ?1")?.execute(params![holder])?;
     let (words, parts) = index_names(holder);
     for index in [&words, &parts] {
-        // The tables of an index are only written through it, but for this: it has no command that
-        // empties it in parts.
+        // Normally the tables of an index are written only through the index. This is an exception,
+        // because the index has no command that empties it in parts.
         transaction.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, false)?;
         let has_more = shorten(transaction, index);
         transaction.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
@@ -189,7 +190,7 @@ pub(super) fn unmake(transaction: &Transaction<'_>, holder: i64) -> rusqlite::Re
 fn shorten(transaction: &Transaction<'_>, index: &str) -> rusqlite::Result<bool> {
     for (table, key, at_once) in TABLES {
         let table = format!("{index}_{table}");
-        // A damaged file may not have it.
+        // The table may be missing in a damaged file.
         if !transaction.table_exists(None::<&str>, table.as_str())? {
             continue;
         }

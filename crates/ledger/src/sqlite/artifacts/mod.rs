@@ -1,10 +1,10 @@
 //! Artifacts, in the ledger's file.
 //!
-//! `tables.rs` has the tables and what their numbers stand for. All that writes is done by the
-//! ledger's one thread (`upkeep.rs`), in steps of some milliseconds between which the entries of
-//! runs are kept: `store.rs` stores a content piece by piece, `index.rs` makes it searchable
-//! afterwards, `sweep.rs` removes what is no longer there for anybody, and `room.rs` bounds what
-//! all principals have together. `read.rs` and `search.rs` read, on connections of their own.
+//! `tables.rs` has the tables and the meaning of their numbers. Only the ledger's one thread writes
+//! (`upkeep.rs`), in steps of some milliseconds, between which it keeps the entries of runs:
+//! `store.rs` stores content piece by piece, `index.rs` then makes it searchable, `sweep.rs`
+//! removes what is gone for everybody, and `room.rs` bounds what all principals have together.
+//! `read.rs` and `search.rs` read, on their own connections.
 
 mod index;
 mod read;

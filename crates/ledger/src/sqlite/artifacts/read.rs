@@ -26,7 +26,7 @@ use crate::{
     query::milliseconds,
 };
 
-/// How old the time of the last use may be before it is written again.
+/// How old the recorded time of the last use may be before it is written again.
 const USE: Duration = Duration::from_secs(3600);
 
 const COLUMNS: &str =
@@ -41,7 +41,7 @@ pub(super) struct Reader {
     path: PathBuf,
 }
 
-/// The artifacts that a search looks at.
+/// The artifacts that a search covers.
 #[derive(Debug, Clone)]
 pub(super) struct Scope {
     pub(super) holder: i64,
@@ -68,7 +68,7 @@ impl Reader {
         LedgerError::of(error, &self.path, PATIENCE).into()
     }
 
-    /// A holder's artifacts, the latest first.
+    /// A holder's artifacts, latest first.
     pub(super) fn list(
         &self,
         whose: &Holder,
@@ -79,7 +79,7 @@ impl Reader {
             let Some(holder) = holder(&self.connection, whose)? else { return Ok(Vec::new()) };
             let before = match before {
                 None => None,
-                // Of one that is gone meanwhile, nothing is before it.
+                // If the artifact has been removed meanwhile, the list is empty.
                 Some(id) => Some(number(&self.connection, holder, &ArtifactRef::Id(id))?.unwrap_or_default()),
             };
             let list = format!(
@@ -125,7 +125,7 @@ impl Reader {
         range: Range<u64>,
     ) -> Result<Option<Part>, ArtifactError> {
         let read = || {
-            // All pieces must be those of one moment.
+            // All pieces must come from one moment.
             let moment = self.connection.unchecked_transaction()?;
             let Some(holder) = holder(&moment, whose)? else { return Ok(None) };
             let Some(number) = number(&moment, holder, &ArtifactRef::Id(id))? else { return Ok(None) };
@@ -140,7 +140,7 @@ impl Reader {
         read().map_err(|error| self.failed(&error))
     }
 
-    /// What a search in these artifacts looks at; `None` if the holder has none.
+    /// The scope of a search in these artifacts; `None` if the holder has none.
     pub(super) fn scope(&self, whose: &Holder, within: &[ArtifactRef]) -> Result<Option<Scope>, ArtifactError> {
         let failed = |error: rusqlite::Error| self.failed(&error);
         let holder = holder(&self.connection, whose).map_err(failed)?;
@@ -194,7 +194,7 @@ impl Reader {
     }
 }
 
-/// The number of a holder's artifact that is there.
+/// The number of a holder's artifact, if it exists.
 pub(super) fn number(connection: &Connection, holder: i64, which: &ArtifactRef) -> rusqlite::Result<Option<i64>> {
     let (column, value): (_, rusqlite::types::Value) = match which {
         ArtifactRef::Id(id) => ("id", id.bits().cast_signed().into()),
@@ -206,7 +206,7 @@ pub(super) fn number(connection: &Connection, holder: i64, which: &ArtifactRef) 
         .optional()
 }
 
-/// A part of an artifact's content. The pieces must be as they were written.
+/// A part of an artifact's content. Fails if the pieces are not as they were written.
 pub(super) fn content(connection: &Connection, number: i64, range: Range<u64>) -> rusqlite::Result<Vec<u8>> {
     if range.end > ArtifactSettings::LARGEST.as_u64() {
         return Err(senseless(0, "a length of an artifact"));
@@ -238,7 +238,7 @@ pub(super) fn content(connection: &Connection, number: i64, range: Range<u64>) -
     Ok(content)
 }
 
-/// Whether the time of the last use is to be written again.
+/// Whether the time of the last use must be written again.
 pub(super) fn is_stale(used_ms: i64) -> bool {
     SystemTime::now().checked_sub(USE).is_some_and(|before| used_ms < milliseconds(before))
 }

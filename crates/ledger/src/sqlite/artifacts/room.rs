@@ -1,4 +1,4 @@
-//! Bounds what all principals have together: there may be any number of them.
+//! Bounds what all principals have together, since there may be any number of them.
 
 use belljar_model::ArtifactSettings;
 use rusqlite::{Connection, OptionalExtension as _, params};
@@ -8,18 +8,20 @@ use super::{
     tables::{IS_THERE, OVERHEAD, State, pages, step},
 };
 
-/// What all artifacts may take of the file with their indexes, as a multiple of what one
-/// principal's contents may have. The largest index that a text was seen to have is six times as
-/// large as it, so that this bound never counts for one principal alone.
+/// How much of the file all artifacts may take with their indexes, as a multiple of what the
+/// contents of one principal may take. The largest index seen for a text was six times as large as
+/// the text, so a single principal never reaches this bound.
 const ALL: i64 = 8;
-/// Bytes of the file beside that: for what is gone and still there, and the tables themselves.
+/// Further bytes of the file: for artifacts that are gone but not yet removed, and for the tables
+/// themselves.
 const BESIDE: i64 = if cfg!(test) { 1024 * 1024 } else { 64 * 1024 * 1024 };
-/// Holders of all principals. Each has tables of its own, which all who open the file read.
+/// The most holders of all principals together. Each has its own tables, which everyone who opens
+/// the file must read.
 const HOLDERS: i64 = if cfg!(test) { 60 } else { 512 };
-/// Artifacts that go in one transaction.
+/// Artifacts that are evicted in one transaction.
 const EVICTED: i64 = 64;
 
-/// What there is too much of.
+/// What exceeds its bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Excess {
     Bytes,
@@ -31,8 +33,8 @@ pub(super) fn is_over(connection: &Connection, settings: &ArtifactSettings) -> r
     Ok(excess(connection, settings)?.is_some())
 }
 
-/// Removes some of what is gone, or lets go what is too much. Returns what is freed by that; `None`
-/// if there is nothing to remove.
+/// Removes some artifacts that are gone, or evicts some that are too much. Returns how much that
+/// freed; `None` if there is nothing to remove.
 pub(super) fn reclaim(connection: &mut Connection, settings: &ArtifactSettings) -> rusqlite::Result<Option<i64>> {
     if let Some(swept) = sweep(connection)? {
         return Ok(Some(swept.freed));
@@ -54,8 +56,8 @@ fn excess(connection: &Connection, settings: &ArtifactSettings) -> rusqlite::Res
     Ok((holders > HOLDERS).then_some(Excess::Holders))
 }
 
-/// Lets some artifacts go: of the principal that has most, what was not used for the longest time.
-/// Returns whether there were any.
+/// Evicts some artifacts: the least recently used ones of the principal that has most. Returns
+/// whether there were any.
 fn evict(connection: &mut Connection, excess: Excess) -> rusqlite::Result<bool> {
     let gone = State::Gone.number();
     match excess {
@@ -67,7 +69,7 @@ fn evict(connection: &mut Connection, excess: Excess) -> rusqlite::Result<bool> 
             let fullest: Option<(i64, String)> =
                 connection.prepare(&fullest)?.query_row([], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
             let Some((is_owner, principal)) = fullest else { return Ok(false) };
-            // One that is large is enough for now; of small ones, some go.
+            // One large artifact is enough for now; of small ones, several are evicted.
             let oldest = format!(
                 "SELECT number, bytes FROM artifacts WHERE {IS_THERE}
                  AND holder IN (SELECT id FROM artifact_holders WHERE is_owner = ?1 AND principal = ?2)

@@ -1,11 +1,11 @@
 //! Searches a holder's indexes.
 //!
-//! First for passages with all the words; if there are too few, for passages that have all of them
-//! as parts of words; and if there is none at all, for passages with any of the words. The answer
-//! depends on the file alone, so that a run that is repeated gets the same.
+//! First it looks for passages with all the words; if there are too few, for passages that have all
+//! of them as parts of words; and if there are none at all, for passages with any of the words. The
+//! result depends only on the file, so a repeated run gets the same result.
 //!
-//! SQLite ranks a passage by looking at all that match, and at how many have each word. Words that
-//! very many passages have are therefore left out of the ranking: they would say little in it.
+//! SQLite ranks a passage by examining all passages that match, and how many have each word. Words
+//! that very many passages have are therefore left out of the ranking: they would add little to it.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -33,22 +33,23 @@ use crate::{
 const LONGEST: Duration = Duration::from_secs(5);
 /// Instructions of SQLite between two looks at the clock.
 const INSTRUCTIONS: i32 = 10_000;
-/// Sequences of three characters that are looked up; what is found is looked at in any case.
+/// The most sequences of three characters that are looked up. Every hit is checked anyway.
 const TRIGRAMS: usize = 48;
-/// Parts of artifacts that are looked at for parts of words, the latest first.
+/// The most parts of artifacts that are examined for parts of words, latest first.
 const PARTS: i64 = 100;
-/// A word that so many passages have says nothing about how well one of them matches.
+/// A word that occurs in this many passages says nothing about how well one of them matches.
 const COMMON: i64 = 5_000;
-/// Bytes from the first to the last passage of one.
+/// The most bytes from the first to the last passage of one part.
 const MOST_OF_PART: u64 = 1024 * 1024;
 
 /// What is searched for, as the indexes understand it.
 pub(super) struct Query {
-    /// The words; none if there is nothing that is one.
+    /// The words; empty if the text contains none.
     words: Vec<String>,
-    /// The three-character sequences of all that is searched for; `None` if all of it is shorter.
+    /// The three-character sequences of everything that is searched for; `None` if all of it is
+    /// shorter.
     trigrams: Option<String>,
-    /// What must be in a passage, without case.
+    /// What a passage must contain, ignoring case.
     parts: Vec<String>,
     limit: usize,
 }
@@ -63,7 +64,7 @@ impl Query {
         if used > MAX_WITHIN {
             return Err(ArtifactError::TooManyWithin { used, limit: MAX_WITHIN });
         }
-        // The end of a text for SQLite is a character between words here.
+        // NUL, which ends a text for SQLite, separates words here.
         let is_between = |character: char| character.is_whitespace() || character == '\0';
         let mut terms: Vec<&str> = search.words.split(is_between).filter(|term| !term.is_empty()).collect();
         let used = terms.len();
@@ -92,12 +93,12 @@ impl Query {
     }
 }
 
-/// A text in which no character means anything to SQLite.
+/// A text in which no character has a special meaning to SQLite.
 fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('"', "\"\""))
 }
 
-/// What was found, and whose use is to be noted.
+/// What was found, and the artifacts whose use is to be recorded.
 #[derive(Default)]
 pub(super) struct Searched {
     pub(super) found: Found,
@@ -115,7 +116,7 @@ impl Reader {
             late
         };
         let searched = self.connection.progress_handler(INSTRUCTIONS, Some(watch)).and_then(|()| {
-            // All must be of one moment.
+            // Everything must be read at one moment.
             let moment = self.connection.unchecked_transaction()?;
             search(&moment, scope, query)
         });
@@ -160,7 +161,7 @@ fn search(connection: &Connection, scope: &Scope, query: &Query) -> rusqlite::Re
         scores.extend(index.words(words, &ranking, " OR ", query.limit)?);
     }
     let mut best: Vec<(i64, f64)> = scores.into_iter().collect();
-    // Of two that are equally good, the later.
+    // Of two that are equally good, the later one comes first.
     best.sort_by(|(a, a_score), (b, b_score)| b_score.total_cmp(a_score).then(b.cmp(a)));
     best.truncate(query.limit);
     let (mut hits, mut stale) = (Vec::new(), BTreeSet::new());
@@ -168,7 +169,7 @@ fn search(connection: &Connection, scope: &Scope, query: &Query) -> rusqlite::Re
         let number = artifact_of(id);
         let Some(artifact) = index.artifact(number)? else { continue };
         let Some((pointer, form, text)) = index.passage(id, artifact.bytes)? else { continue };
-        // What is JSON stays so.
+        // A JSON passage stays whole, so that it remains JSON.
         let text = if form == Form::Json { text } else { excerpt(&text, &query.parts) };
         if is_stale(artifact.used_ms) {
             stale.insert(number);
@@ -187,7 +188,7 @@ struct Place {
 }
 
 impl Place {
-    /// The place that the columns of a row say, if it is one in a content of this length.
+    /// The place given by the columns of a row, if content of this length can have it.
     fn of((start, length, number_of_form): (i64, i64, i64), bytes: i64) -> Option<Self> {
         let (from, length) = (u64::try_from(start).ok()?, u64::try_from(length).ok()?);
         let to = from.checked_add(length)?;
@@ -200,7 +201,7 @@ impl Place {
 struct Index<'c> {
     connection: &'c Connection,
     scope: &'c Scope,
-    /// Artifacts that were met, or `None` if they are not there.
+    /// The artifacts that were looked up; `None` for those that do not exist.
     artifacts: BTreeMap<i64, Option<Artifact>>,
 }
 
@@ -212,7 +213,7 @@ struct Artifact {
 }
 
 impl Index<'_> {
-    /// The words that are not common.
+    /// Those of the words that are not common.
     fn ranking(&self, words: &[String]) -> rusqlite::Result<Vec<String>> {
         let (index, _) = index_names(self.scope.holder);
         let mut count = self.connection.prepare_cached(&format!(
@@ -227,8 +228,8 @@ impl Index<'_> {
         Ok(ranking)
     }
 
-    /// The passages that match words, the best first, and how well: from 0 to 1. If all words are
-    /// common, the latest passages.
+    /// The passages that match the words, best first, each with its score from 0 to 1. If all words
+    /// are common, these are the latest passages.
     fn words(
         &mut self,
         words: &[String],
@@ -247,7 +248,7 @@ impl Index<'_> {
             )
         };
         let mut found = Vec::new();
-        // All that match, if some words are left out of the ranking.
+        // All matching passages, if some words are left out of the ranking.
         let mut matching: Option<BTreeSet<i64>> = None;
         if ranking.len() < words.len() {
             let mut statement = self.connection.prepare_cached(&select("rowid", "rowid DESC"))?;
@@ -283,7 +284,8 @@ impl Index<'_> {
         Ok(found)
     }
 
-    /// Passages that have all these parts, the latest first, and how often: from 0 to 1.
+    /// Passages that have all these parts, latest first, each with a score from 0 to 1 for how
+    /// often it has them.
     fn parts(&mut self, trigrams: &str, parts: &[String], limit: usize) -> rusqlite::Result<Vec<(i64, f64)>> {
         let (_, index) = index_names(self.scope.holder);
         let bounds = self.bounds();
@@ -312,7 +314,7 @@ impl Index<'_> {
         Ok(found)
     }
 
-    /// The texts of the passages that one row of the index of parts stands for.
+    /// The texts of the passages that one row of the index of parts covers.
     fn part(&self, part: i64, bytes: i64) -> rusqlite::Result<Vec<(i64, String)>> {
         let number = artifact_of(part);
         let mut statement = self.connection.prepare_cached(
@@ -320,7 +322,7 @@ impl Index<'_> {
         )?;
         let mut rows = statement.query(params![part, ids(number).end])?;
         let mut places: Vec<(i64, Place)> = Vec::new();
-        // They follow each other.
+        // The rows of one part are consecutive.
         while let Some(row) = rows.next()?
             && row.get::<_, i64>(4)? == part
         {
@@ -345,7 +347,7 @@ impl Index<'_> {
         Ok(places.into_iter().filter_map(text).collect())
     }
 
-    /// The pointer, the form and the text of a passage; `None` if there is none that makes sense.
+    /// The pointer, the form and the text of a passage; `None` if there is no valid one.
     fn passage(&self, id: i64, bytes: i64) -> rusqlite::Result<Option<(String, Form, String)>> {
         let row = self
             .connection

@@ -1,4 +1,4 @@
-//! Stores an artifact: its pieces in some transactions, and in the last it is there.
+//! Stores an artifact: its pieces in several transactions, the last of which makes it exist.
 
 use std::time::SystemTime;
 
@@ -16,11 +16,12 @@ use crate::{
     query::milliseconds,
 };
 
-/// Bytes of one transaction: others wait so long.
+/// Bytes written in one transaction, which others have to wait for.
 const AT_ONCE: usize = 8 * PIECE;
-/// Workspaces of one principal. Each has tables of its own, which all who open the file read.
+/// The most workspaces of one principal. Each has its own tables, which everyone who opens the file
+/// must read.
 const WORKSPACES: i64 = if cfg!(test) { 4 } else { 64 };
-/// Artifacts of one principal. Each is counted whenever one is stored.
+/// The most artifacts of one principal. They are all counted whenever one is stored.
 const ARTIFACTS: i64 = if cfg!(test) { 60 } else { 10_000 };
 
 /// An artifact that is being stored.
@@ -28,11 +29,11 @@ pub(super) struct Storing {
     holder: Holder,
     artifact: NewArtifact,
     settings: ArtifactSettings,
-    /// The row, once there is one.
+    /// Its row, once there is one.
     row: Option<Row>,
-    /// Bytes that are written.
+    /// Bytes that have been written.
     written: usize,
-    /// Bytes of other artifacts that are to be removed from the file before, once that is known.
+    /// Bytes of other artifacts that must be removed from the file first, once that is known.
     owed: Option<i64>,
 }
 
@@ -48,7 +49,7 @@ impl Storing {
         Self { holder, artifact, settings, row: None, written: 0, owed: None }
     }
 
-    /// Does the next transaction. Returns what was stored if it was the last.
+    /// Does the next transaction. If it was the last, returns what was stored.
     pub(super) fn step(&mut self, connection: &mut Connection) -> rusqlite::Result<Option<Stored>> {
         if self.row.is_none() && self.reclaims(connection)? {
             return Ok(None);
@@ -73,7 +74,7 @@ impl Storing {
         Ok(stored)
     }
 
-    /// Gives up: what is written of it is to be removed.
+    /// Gives up: what was written so far is marked for removal.
     pub(super) fn abandon(&self, connection: &mut Connection) -> rusqlite::Result<()> {
         let Some(row) = self.row else { return Ok(()) };
         connection
@@ -81,8 +82,8 @@ impl Storing {
             .map(drop)
     }
 
-    /// If the file has more than it may, as much is removed from it as this adds, some at a time.
-    /// Returns whether it did that.
+    /// If the file is larger than allowed, removes as much from it as this artifact adds, some at a
+    /// time. Returns whether anything was removed.
     fn reclaims(&mut self, connection: &mut Connection) -> rusqlite::Result<bool> {
         let owed = match self.owed {
             Some(owed) => owed,
@@ -135,7 +136,8 @@ impl Storing {
         Ok(Row { number: transaction.last_insert_rowid(), holder, id })
     }
 
-    /// From now on it is there, and what it replaces or has no room beside it is not.
+    /// Makes the artifact exist. The one that it replaces, and those for which there is no room
+    /// left, cease to exist.
     fn end(&self, transaction: &Transaction<'_>, row: Row) -> rusqlite::Result<Stored> {
         let NewArtifact { content, name, .. } = &self.artifact;
         let mut replaced = false;
@@ -155,8 +157,8 @@ impl Storing {
         Ok(Stored { id: row.id, bytes: content.bytes().len() as u64, replaced, evicted, evicted_bytes })
     }
 
-    /// Removes what the principal did not use for the longest time, until what is left is within
-    /// the bounds. Returns how many that were, and their bytes.
+    /// Removes the principal's least recently used artifacts until the rest is within the bounds.
+    /// Returns how many were removed, and their bytes.
     fn make_room(&self, transaction: &Transaction<'_>, row: Row) -> rusqlite::Result<(u64, u64)> {
         let (is_owner, principal) = columns(&self.holder);
         let theirs = format!(
@@ -172,7 +174,8 @@ impl Storing {
         if count <= ARTIFACTS && used <= limit && workspaces <= WORKSPACES {
             return Ok((evicted, evicted_bytes));
         }
-        // Those of workspaces that are too many go in any case. Returns whether more are to go.
+        // Artifacts in excess workspaces are removed in any case. Returns whether more must be
+        // removed.
         let mut remove = |found: Vec<(i64, i64)>, always: bool| -> rusqlite::Result<bool> {
             for (number, bytes) in found {
                 if !always && count <= ARTIFACTS && used <= limit {
@@ -214,7 +217,7 @@ fn pair(row: &rusqlite::Row<'_>) -> rusqlite::Result<(i64, i64)> {
     Ok((row.get(0)?, row.get(1)?))
 }
 
-/// From now on an artifact is not there.
+/// Marks an artifact as gone.
 pub(super) fn gone(transaction: &Transaction<'_>, number: i64) -> rusqlite::Result<()> {
     transaction
         .prepare_cached("UPDATE artifacts SET state = ?2, name = NULL WHERE number = ?1")?

@@ -1,4 +1,5 @@
-//! Removes artifacts: what is too old, what is gone, and what is to leave nothing in the file.
+//! Removes artifacts: those that are too old, those that are gone, and those that must leave no
+//! trace in the file.
 
 use std::time::{Duration, SystemTime};
 
@@ -14,19 +15,20 @@ use crate::query::{Purge, milliseconds};
 const PIECES: i64 = 16;
 /// Passages that are removed in one transaction.
 const PASSAGES: i64 = 64;
-/// Unused pages that stay in the file for what comes: 4 MiB.
+/// The most unused pages that stay in the file for later use: 4 MiB.
 const UNUSED: i64 = 1024;
 /// Pages that are returned to the system at a time.
 const SHRUNK: i64 = 256;
-/// Artifacts, and bytes of them, that may be gone and still in the file while more is stored.
+/// How many artifacts, and how many bytes of them, may be gone but still in the file while more is
+/// stored.
 const UNSWEPT: i64 = 1000;
 const UNSWEPT_BYTES: f64 = if cfg!(test) { 1024.0 * 1024.0 } else { 64.0 * 1024.0 * 1024.0 };
 const DAY_MS: i64 = 24 * 3600 * 1000;
-/// How long something may be coming: afterwards its process is gone.
+/// How long an artifact may take to be stored. After that, its process is taken to be dead.
 const COMING: Duration = Duration::from_secs(3600);
 
-/// From now on, what was not used for too long is not there: each for as long as the configuration
-/// has it that stored it.
+/// Marks artifacts as gone that have not been used for too long, as defined for each by the
+/// configuration that stored it.
 pub(in crate::sqlite) fn expire(connection: &Connection) -> rusqlite::Result<()> {
     let now = SystemTime::now();
     let begun = now.checked_sub(COMING).map_or(0, milliseconds);
@@ -39,8 +41,8 @@ pub(in crate::sqlite) fn expire(connection: &Connection) -> rusqlite::Result<()>
         .map(drop)
 }
 
-/// Removes artifacts on request, with all that is in the file of them. The caller sees that what is
-/// removed is overwritten. Returns whether there was anything.
+/// Removes artifacts on request, with everything that the file has of them. The caller makes sure
+/// that the removed data is overwritten. Returns whether there was anything to remove.
 pub(in crate::sqlite) fn purge(connection: &mut Connection, what: &Purge) -> rusqlite::Result<bool> {
     let gone = State::Gone.number();
     match what {
@@ -80,7 +82,8 @@ pub(in crate::sqlite) fn purge(connection: &mut Connection, what: &Purge) -> rus
     Ok(!holders.is_empty())
 }
 
-/// An index of words keeps those of removed rows until its parts are merged.
+/// Optimises a holder's index of words, which keeps the words of removed rows until its parts are
+/// merged.
 fn optimise(connection: &mut Connection, holder: i64) -> rusqlite::Result<()> {
     step(connection, |transaction| {
         let is_indexed = transaction
@@ -99,11 +102,12 @@ fn optimise(connection: &mut Connection, holder: i64) -> rusqlite::Result<()> {
 /// What a step removed.
 pub(super) struct Swept {
     holder: i64,
-    /// What the artifact counted, if nothing of it is left.
+    /// The size that was counted for the artifact, if nothing of it is left.
     pub(super) freed: i64,
 }
 
-/// Whether so much is gone and still in the file that it is removed before more is stored.
+/// Whether so many artifacts are gone but still in the file that they must be removed before more
+/// is stored.
 pub(super) fn is_overdue(connection: &Connection) -> rusqlite::Result<bool> {
     let gone =
         format!("SELECT count(*), total(bytes) FROM (SELECT bytes FROM artifacts WHERE {IN_STATE} LIMIT {UNSWEPT})");
@@ -113,7 +117,8 @@ pub(super) fn is_overdue(connection: &Connection) -> rusqlite::Result<bool> {
     Ok(count >= UNSWEPT || bytes > UNSWEPT_BYTES)
 }
 
-/// Removes some of what is gone. Returns what that was, or `None` if nothing is left to remove.
+/// Removes some of the artifacts that are gone. Returns what was removed, or `None` if nothing is
+/// left to remove.
 pub(super) fn sweep(connection: &mut Connection) -> rusqlite::Result<Option<Swept>> {
     let next = connection
         .prepare_cached(&format!(
@@ -127,7 +132,7 @@ pub(super) fn sweep(connection: &mut Connection) -> rusqlite::Result<Option<Swep
     Ok(Some(Swept { holder, freed }))
 }
 
-/// Gives some unused pages back to the system. Returns how many there still are.
+/// Returns some unused pages to the system. Returns how many are left.
 pub(in crate::sqlite) fn return_pages(connection: &Connection) -> rusqlite::Result<i64> {
     let mut vacuum = connection.prepare(&format!("PRAGMA incremental_vacuum({SHRUNK})"))?;
     let mut freed = vacuum.query([])?;
@@ -139,13 +144,13 @@ fn unused(connection: &Connection) -> rusqlite::Result<i64> {
     connection.pragma_query_value(None, "freelist_count", |row| row.get(0))
 }
 
-/// Returns some unused pages to the system, and whether there are more than are worth keeping.
+/// Returns some unused pages to the system. Returns whether there are more than are worth keeping.
 pub(super) fn shrink(connection: &Connection) -> rusqlite::Result<bool> {
     let before = unused(connection)?;
     if before <= UNUSED {
         return Ok(false);
     }
-    // Another process may hold the file: then the next that tidies up does it.
+    // Another process may be using the file: then the next process that tidies up does it.
     Ok(return_pages(connection)? < before)
 }
 
@@ -165,7 +170,7 @@ fn some(transaction: &Transaction<'_>, number: i64, holder: i64) -> rusqlite::Re
         .query_row(params![holder], |row| row.get(0))
         .optional()?;
     let mut is_indexed = index == Some(1);
-    // Without any artifact that is there, the whole index goes.
+    // If no artifact exists any more, the whole index is removed.
     let goes = index == Some(2)
         || is_indexed
             && !transaction

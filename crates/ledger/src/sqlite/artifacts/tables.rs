@@ -1,17 +1,18 @@
-//! The tables, and what the numbers in them stand for.
+//! The tables, and the meaning of the numbers in them.
 
 use belljar_model::ArtifactKind;
 use rusqlite::{Connection, OptionalExtension as _, Transaction, TransactionBehavior, params};
 
 use crate::{holder::Holder, passages::Form};
 
-/// The tables of artifacts. A row of `artifacts` is the entry of one; its `state` is one of
-/// [`State`], `days` is how long it is kept after its last use, and `passages` counts those that
-/// are indexed. The ids of its pieces and passages are its number and their own, as [`ids`] has it.
-/// Each holder has two indexes of their own, so that a search neither costs nor tells anything of
-/// what others have: they are made when something is first indexed, and go with the holder's last
-/// artifact: `is_indexed` is 1 while they are there, and 2 while they are being removed.
-/// `artifact_pages` has the pages of the file that all this takes: twelve while it is empty.
+/// The tables of artifacts. A row of `artifacts` is the entry of one artifact: its `state` is one
+/// of [`State`], `days` is how long it is kept after its last use, and `passages` counts the
+/// passages that are indexed. The ids of its pieces and passages are made of its number and their
+/// own, as in [`ids`]. Each holder has two indexes of its own, so that a search costs nothing for
+/// what others have and reveals nothing about it. They are made when something is first indexed,
+/// and are removed with the holder's last artifact: `is_indexed` is 1 while they exist, and 2 while
+/// they are being removed. `artifact_pages` has the number of pages of the file that all this
+/// takes: twelve while it is empty.
 pub(in crate::sqlite) const TABLES: &str = "
 CREATE TABLE artifact_holders(
     id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -66,7 +67,8 @@ const EMPTY: i64 = 12;
 
 /// Bytes of a piece of content.
 pub(super) const PIECE: usize = 64 * 1024;
-/// What an artifact counts beside its content, so that many small ones are bounded, too.
+/// Bytes that each artifact counts in addition to its content, so that many small ones are bounded,
+/// too.
 pub(super) const OVERHEAD: i64 = 1024;
 /// The most pieces or passages of one artifact: a power of two.
 const EACH: i64 = 1 << 20;
@@ -74,13 +76,13 @@ const EACH: i64 = 1 << 20;
 /// The state of an artifact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum State {
-    /// Its pieces are being written: it is not there yet.
+    /// Its pieces are being written: it does not exist yet.
     Coming = 0,
-    /// It is there, and not all of it can be searched.
+    /// It exists, but not all of it can be searched.
     Stored = 1,
-    /// It is there.
+    /// It exists, and all of it can be searched.
     Indexed = 2,
-    /// It is not there any more, and its parts are to be removed.
+    /// It no longer exists, and its parts are to be removed.
     Gone = 3,
 }
 
@@ -90,11 +92,10 @@ impl State {
     }
 }
 
-/// Whether a row of `artifacts` is there for its holder.
+/// Whether the artifact in a row of `artifacts` exists for its holder.
 pub(super) const IS_THERE: &str = "state IN (1, 2)";
 
-/// Artifacts of a state that most do not have. SQLite only uses their index if its condition is
-/// repeated.
+/// Artifacts in a state that few have. SQLite uses their index only if its condition is repeated.
 pub(super) const IN_STATE: &str = "state = ?1 AND state <> 2";
 
 /// The range of the ids of an artifact's pieces or passages.
@@ -107,7 +108,7 @@ pub(super) fn artifact_of(id: i64) -> i64 {
     id.div_euclid(EACH)
 }
 
-/// The number of a kind in the file.
+/// The number that stands for a kind in the file.
 pub(super) fn number_of_kind(kind: ArtifactKind) -> i64 {
     match kind {
         ArtifactKind::Value => 0,
@@ -120,7 +121,7 @@ pub(super) fn kind(number: i64) -> Option<ArtifactKind> {
     ArtifactKind::ALL.into_iter().find(|kind| number_of_kind(*kind) == number)
 }
 
-/// The number of a passage's form in the file.
+/// The number that stands for a passage's form in the file.
 pub(super) fn number_of_form(form: Form) -> i64 {
     match form {
         Form::Plain => 0,
@@ -133,12 +134,12 @@ pub(super) fn form(number: i64) -> Option<Form> {
     Form::ALL.into_iter().find(|form| number_of_form(*form) == number)
 }
 
-/// The columns of a holder: whether it is the owner, and the principal's name.
+/// The values of a holder's columns: whether it is the owner, and the principal's name.
 pub(super) fn columns(holder: &Holder) -> (bool, &str) {
     (holder.principal.is_none(), holder.principal.as_deref().unwrap_or_default())
 }
 
-/// The number of a holder, if they have anything.
+/// The number of a holder, if it has anything.
 pub(super) fn holder(connection: &Connection, holder: &Holder) -> rusqlite::Result<Option<i64>> {
     let (is_owner, principal) = columns(holder);
     connection
@@ -147,12 +148,12 @@ pub(super) fn holder(connection: &Connection, holder: &Holder) -> rusqlite::Resu
         .optional()
 }
 
-/// The index of a holder's words, and of all sequences of three characters.
+/// The names of a holder's indexes: of words, and of all sequences of three characters.
 pub(super) fn index_names(holder: i64) -> (String, String) {
     (format!("artifact_words_{holder}"), format!("artifact_parts_{holder}"))
 }
 
-/// Does a step of the work on artifacts in one transaction, and counts the pages that it took.
+/// Does one step of the work on artifacts in a transaction, and counts the pages that it took.
 pub(super) fn step<T>(
     connection: &mut Connection,
     work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
@@ -160,7 +161,7 @@ pub(super) fn step<T>(
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let before = used_pages(&transaction)?;
     let done = work(&transaction)?;
-    // An index holds its changes back until the end, unless there is a savepoint.
+    // Without a savepoint, an index holds its changes back until the end.
     transaction.execute_batch("SAVEPOINT counted; RELEASE counted")?;
     let more = used_pages(&transaction)?.saturating_sub(before);
     if more != 0 {
@@ -172,14 +173,14 @@ pub(super) fn step<T>(
     Ok(done)
 }
 
-/// Corrects the count of pages after the file was rewritten, which has fewer than `before` now.
+/// Corrects the count of pages after the file was rewritten. Before, `before` pages were used.
 pub(in crate::sqlite) fn rewritten(connection: &Connection, before: i64) -> rusqlite::Result<()> {
     let none_left = !connection.prepare("SELECT 1 FROM artifacts")?.exists([])?;
     let counted = pages(connection)?;
     let pages = if none_left {
         EMPTY
     } else {
-        // Whose the pages were that it saved is unknown: each has its share.
+        // It is unknown whose pages were saved, so the saving is shared in proportion.
         let share = i128::from(counted) * i128::from(used_pages(connection)?) / i128::from(before.max(1));
         i64::try_from(share).unwrap_or(counted)
     };
@@ -193,8 +194,8 @@ pub(in crate::sqlite) fn pages(connection: &Connection) -> rusqlite::Result<i64>
     Ok(pages.unwrap_or_default())
 }
 
-/// Pages of the file that are in use, but for those in which SQLite notes where the others belong:
-/// their number is that of all pages, also when the file shrinks.
+/// Pages of the file that are in use, except those in which SQLite records what the other pages
+/// belong to. Their number depends on the number of all pages, even when the file shrinks.
 pub(in crate::sqlite) fn used_pages(connection: &Connection) -> rusqlite::Result<i64> {
     let number = |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
     let (all, each) = (number("page_count")?, number("page_size")? / 5 + 1);

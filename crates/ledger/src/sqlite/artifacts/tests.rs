@@ -1,4 +1,4 @@
-//! What is stored is found by its holder alone, and is bounded.
+//! Only its holder finds what is stored, and all of it is bounded.
 
 use std::{fs, path::Path, sync::Arc, time::Duration};
 
@@ -55,7 +55,7 @@ async fn found(artifacts: &SqliteArtifacts, whose: &Holder, what: &str) -> Vec<(
     found.hits.into_iter().map(|hit| (hit.pointer, hit.text)).collect()
 }
 
-/// Waits until so many artifacts have any part in the file.
+/// Waits until only this many artifacts have any part in the file.
 async fn swept(folder: &Path, left: i64) {
     let connection = Connection::open(folder.join(file::NAME)).expect("the file");
     connection.busy_timeout(Duration::from_secs(5)).expect("a timeout");
@@ -345,7 +345,7 @@ async fn what_is_not_used_for_a_week_is_removed_with_all_its_parts() {
     let old = first.store(here(), text("old words")).await.expect("stored").id;
     assert_eq!(found(&first, &here(), "words").await.len(), 1);
     age(folder.path(), old, 7 * 24 * 3_600_000 + 1);
-    // The first writing of another process tidies up.
+    // The first write of another process tidies up.
     let second = artifacts(folder.path());
     second.store(holder(Some("ada"), ""), text("others")).await.expect("stored");
     swept(folder.path(), 1).await;
@@ -390,7 +390,8 @@ async fn all_principals_together_are_bounded_and_the_fullest_gives_way() {
         let content = new(Content::Blob(vec![7; 100 * 1024].into()));
         let id = artifacts.store(whose.clone(), content).await.expect("stored").id;
         assert!(artifacts.entry(whose, ArtifactRef::Id(id)).await.expect("read").is_some());
-        // Eight times 128 KiB, what may be beside them, and a few that are just stored and removed.
+        // Eight times 128 KiB, the further bytes that are allowed, and those of a few artifacts
+        // that were just stored or removed.
         let bytes = number(folder.path(), PAGES) * 4096;
         assert!(bytes <= (1024 + 1024 + 512) * 1024, "{bytes}");
     }
@@ -423,7 +424,7 @@ async fn a_large_index_is_removed_in_several_transactions_and_then_made_anew() {
     }
     assert!(connection.execute("DELETE FROM artifact_words_1_data", []).is_err(), "nothing else writes there");
     drop(connection);
-    // Another process that stores for the same holder goes on with it.
+    // Another process that stores for the same holder continues with it.
     let second = artifacts(folder.path());
     second.remove_all(here()).await.expect("removed");
     second.store(here(), text("other words")).await.expect("stored");
@@ -617,7 +618,7 @@ fn spawn(folder: &Path, number: usize, times: usize, bytes: usize) -> std::proce
     command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::null()).spawn().expect("started")
 }
 
-/// What a process said that it kept: ids and lengths.
+/// What a process reported that it kept: ids and lengths.
 fn told(line: &str) -> Option<(ArtifactId, usize)> {
     let (id, length) = line.strip_prefix("kept ")?.split_once(' ')?;
     Some((id.parse().ok()?, length.parse().ok()?))
@@ -665,7 +666,7 @@ async fn a_process_that_is_killed_while_it_stores_leaves_no_half_of_an_artifact(
             assert!(whole.starts_with(b"process") && whole.ends_with(b"filler "));
         }
     }
-    // What was half written goes when its time is over.
+    // A half-written artifact is removed when its time is over.
     let connection = Connection::open(folder.path().join(file::NAME)).expect("the file");
     connection.busy_timeout(Duration::from_secs(5)).expect("a timeout");
     connection.execute("UPDATE artifacts SET at_ms = at_ms - 3600001 WHERE state = 0", []).expect("changed");

@@ -29,15 +29,15 @@ use crate::{
 
 type StoredReceipt = oneshot::Sender<Result<Stored, LedgerError>>;
 
-/// What is asked of the thread.
+/// A request to the thread.
 pub(in crate::sqlite) enum Request {
-    /// An artifact is to be stored.
+    /// Store an artifact.
     Store(Box<Waiting>),
-    /// Some of a holder's artifacts are to be removed, or all.
+    /// Remove some of a holder's artifacts, or all.
     Remove(Holder, Option<Vec<ArtifactRef>>, oneshot::Sender<Result<u64, LedgerError>>),
-    /// Somebody waits until these are indexed.
+    /// Index these, because somebody waits for it.
     Index(Vec<i64>, oneshot::Sender<()>),
-    /// These are used.
+    /// Record that these were used.
     Touch(Vec<i64>),
 }
 
@@ -62,7 +62,7 @@ impl Waiting {
 /// The work that is left.
 #[derive(Default)]
 pub(in crate::sqlite) struct Upkeep {
-    /// How artifacts are kept, as soon as somebody uses them here.
+    /// How artifacts are kept, once somebody uses them here.
     settings: Arc<Mutex<Option<ArtifactSettings>>>,
     storing: VecDeque<Waiting>,
     /// Artifacts whose index somebody waits for.
@@ -97,12 +97,12 @@ impl Upkeep {
         *self.settings.lock()
     }
 
-    /// There may be something to do.
+    /// Notes that there may be something to do.
     pub(in crate::sqlite) fn look_again(&mut self) {
         self.has_more = true;
     }
 
-    /// Takes a request. What takes long is left for the steps.
+    /// Accepts a request. Anything that takes long is left for the steps.
     pub(in crate::sqlite) fn take(&mut self, request: Request, open: Result<(&mut Connection, &Path), LedgerError>) {
         match (request, open) {
             (Request::Store(waiting), Ok(_)) => self.storing.push_back(*waiting),
@@ -117,14 +117,14 @@ impl Upkeep {
                     tracing::debug!("the use of artifacts was not noted: {error}");
                 }
             }
-            // Whoever waits for the others is told by the end of the channel.
+            // For other requests, dropping the channel tells the waiting side.
             (Request::Store(waiting), Err(error)) => drop(waiting.receipt.send(Err(error))),
             (Request::Remove(_, _, done), Err(error)) => drop(done.send(Err(error))),
             (Request::Index(..) | Request::Touch(_), Err(_)) => {}
         }
     }
 
-    /// Does one step. If it fails, those who wait are told, and the rest is left for later.
+    /// Does one step. If it fails, those who wait get the error, and the rest is left for later.
     pub(in crate::sqlite) fn step(&mut self, connection: &mut Connection, path: &Path) -> Result<(), LedgerError> {
         let failed = |error: rusqlite::Error| LedgerError::of(&error, path, PATIENCE);
         if let Some(mut next) = self.storing.pop_front() {
@@ -142,7 +142,7 @@ impl Upkeep {
                     self.has_more = true;
                     let error = failed(error);
                     if let Err(error) = next.storing.abandon(connection) {
-                        // The next process that tidies up finds it.
+                        // The next process that tidies up will find it.
                         tracing::debug!("what was written of an artifact stays for an hour: {error}");
                     }
                     let _ = next.receipt.send(Err(error.clone()));
@@ -159,7 +159,7 @@ impl Upkeep {
         })
     }
 
-    /// Those who wait are told that nothing comes.
+    /// Reports the error to those who wait.
     pub(in crate::sqlite) fn fail(&mut self, error: &LedgerError) {
         for waiting in self.storing.drain(..) {
             let _ = waiting.receipt.send(Err(error.clone()));
@@ -174,12 +174,12 @@ impl Upkeep {
             return Ok(());
         };
         self.wanted.retain(|(numbers, done)| !numbers.is_empty() && !done.is_closed());
-        // An index may be larger than what it is of.
+        // An index may be larger than the content that it indexes.
         if room::is_over(connection, &settings)? && room::reclaim(connection, &settings)?.is_some() {
             self.has_more = true;
             return Ok(());
         }
-        // The latest is what is most likely looked for.
+        // The latest artifact is the one most likely to be searched for.
         let wanted = self.wanted.first().and_then(|(numbers, _)| numbers.last().copied());
         if let Some(wanted) = wanted
             && self.indexing.as_ref().is_none_or(|indexing| indexing.number() != wanted)
@@ -190,7 +190,7 @@ impl Upkeep {
             }
             return Ok(());
         }
-        // What is gone goes before what nobody waits for is indexed.
+        // Artifacts that are gone are removed before others are indexed that nobody waits for.
         if wanted.is_none() && sweep::sweep(connection)?.is_some() {
             self.has_more = true;
             return Ok(());
@@ -205,7 +205,8 @@ impl Upkeep {
                 }
                 Progress::Elsewhere => {
                     self.indexing = None;
-                    // Whoever waits for it has it looked at again; otherwise the other goes on.
+                    // If somebody waits for it, it is checked again; otherwise the other process
+                    // finishes it.
                     self.has_more = wanted.is_some();
                 }
             }
@@ -224,7 +225,7 @@ impl Upkeep {
 
     fn begin(&self, connection: &Connection, number: i64) -> rusqlite::Result<Option<Indexing>> {
         match Indexing::begin(connection, number) {
-            // Its pieces are not as they were written: then it is not found.
+            // Its pieces are not as they were written, so it will not be found.
             Err(error) if error.sqlite_error_code().is_none() => {
                 tracing::warn!("an artifact's content is damaged, and is not indexed: {error}");
                 connection.execute(
