@@ -15,10 +15,10 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{AskedOnce, Scope, sessions::Use, shares::Share};
 
-/// No token has this name.
+/// A name that no token has.
 const OWNER: &str = "(owner)";
 
-/// The principal: the name of a token, whatever its current secret, a subject of the authorization
+/// The principal: the name of a token, whichever secret it has now, a subject of the authorization
 /// server, or the owner at the socket.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Principal {
@@ -34,7 +34,7 @@ enum Origin {
     Owner,
     /// The authorization server, which can issue a token with other scopes.
     Issuer {
-        /// Until when this token is accepted, in Unix time.
+        /// The time, in Unix time, until which this token is accepted.
         until: Duration,
     },
 }
@@ -45,7 +45,7 @@ impl Principal {
         Self { name: name.into(), scopes: Arc::new(scopes), origin: Origin::Owner }
     }
 
-    /// A subject of the authorization server, whose token is accepted until then, in Unix time.
+    /// A subject of the authorization server, whose token is accepted until this Unix time.
     pub(crate) fn of_issuer(name: &str, scopes: BTreeSet<Scope>, until: Duration) -> Self {
         Self { origin: Origin::Issuer { until }, ..Self::new(name, scopes) }
     }
@@ -66,12 +66,12 @@ impl Principal {
         &*self.name == OWNER
     }
 
-    /// Whether its token is one of the authorization server.
+    /// Whether its token was issued by the authorization server.
     pub(crate) fn is_of_issuer(&self) -> bool {
         self.expires().is_some()
     }
 
-    /// Until when its token is accepted, in Unix time, if the authorization server says so.
+    /// The Unix time until which its token is accepted, if the authorization server sets one.
     pub(crate) fn expires(&self) -> Option<Duration> {
         match self.origin {
             Origin::Owner => None,
@@ -120,8 +120,8 @@ impl Admission {
         Self(Arc::new(Held { principal, session, flight, _share: share, ending }))
     }
 
-    /// The admission of the handler's request; absent if it did not come over HTTP. A handler has
-    /// to hold its context while it works.
+    /// The admission of the handler's request; `None` if it did not come over HTTP. A handler must
+    /// keep its context while it works.
     pub fn of(context: &RequestContext<RoleServer>) -> Option<&Self> {
         context.extensions.get::<http::request::Parts>()?.extensions.get::<Self>()
     }
@@ -131,26 +131,26 @@ impl Admission {
         &self.0.principal
     }
 
-    /// The admission of work that outlives its request, such as a task: the end of the server waits
-    /// for it, and its session does not. Tasks have bounds of their own.
+    /// The admission of work that outlives its request, such as a task: the server waits for it
+    /// before it ends, but a session does not. Tasks have their own bounds.
     pub fn outliving(&self) -> Self {
         let flight = self.0.flight.as_ref().map(Flight::another);
         Self::new(self.0.principal.clone(), (None, None), flight, self.0.ending.clone())
     }
 
     /// The log level from which the client of its session wants messages. The handler defines the
-    /// numbers; 0 until it was set. There is none without a session.
+    /// numbers; it is 0 until it is set. `None` without a session.
     pub fn log_level(&self) -> Option<&AtomicU8> {
         self.0.session.as_ref().map(Use::log_level)
     }
 
-    /// The workspace that the client of its session names, which the handler asks for. There is
-    /// none without a session.
+    /// The workspace that the client of its session names; the handler asks for it. `None` without
+    /// a session.
     pub fn workspace(&self) -> Option<&AskedOnce> {
         self.0.session.as_ref().map(Use::workspace)
     }
 
-    /// The admission of a notification; absent if it did not come over HTTP.
+    /// The admission of a notification; `None` if it did not come over HTTP.
     pub fn of_notification(context: &NotificationContext<RoleServer>) -> Option<&Self> {
         context.extensions.get::<http::request::Parts>()?.extensions.get::<Self>()
     }
@@ -162,7 +162,7 @@ impl Admission {
     }
 }
 
-/// Counts what is under way.
+/// Counts the requests that are in progress.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Flights(watch::Sender<usize>);
 
@@ -183,7 +183,7 @@ impl Flights {
 }
 
 impl Flight {
-    /// One more of the same count.
+    /// Counts another item.
     fn another(&self) -> Self {
         self.0.send_modify(|count| *count += 1);
         Self(self.0.clone())

@@ -1,4 +1,4 @@
-//! Our own answers: JSON, including errors.
+//! belljar's own answers, including errors, as JSON.
 
 use std::{convert::Infallible, time::Duration};
 
@@ -13,7 +13,7 @@ pub(crate) const LATER: Duration = Duration::from_secs(5);
 
 pub(crate) type Answer = Response<BoxBody<Bytes, Infallible>>;
 
-/// What is wrong, for people and programs.
+/// An error that says what is wrong, for people and programs.
 pub(crate) fn refused(status: StatusCode, message: &str) -> Answer {
     of(status, &json!({ "error": message }))
 }
@@ -40,7 +40,7 @@ pub(crate) fn empty(status: StatusCode) -> Answer {
     answer
 }
 
-/// The same answer, with a value that is held until the answer was sent or dropped.
+/// The same answer, with a value that is kept until the answer has been sent or dropped.
 pub(crate) fn holding<T: Send + Sync + Unpin + 'static>(answer: Answer, held: T) -> Answer {
     answer.map(|body| Held::new(body, held).boxed())
 }

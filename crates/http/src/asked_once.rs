@@ -1,18 +1,18 @@
-//! What the client of a session is asked for once.
+//! A text that the client of a session is asked for once.
 
 use std::sync::Arc;
 
 use parking_lot::Mutex;
 use tokio::sync::OnceCell;
 
-/// A text of a client, which is asked for it at the first use and again once it has changed.
+/// A text of the client, which is requested at the first use, and again after it has changed.
 #[derive(Debug, Default)]
 pub struct AskedOnce(Mutex<Cell>);
 
 type Cell = Arc<OnceCell<Option<Arc<str>>>>;
 
 impl AskedOnce {
-    /// The text, if the client has one. Whoever comes while it is being asked for waits for the
+    /// The text, if the client has one. Callers that come while it is being requested wait for the
     /// same answer.
     ///
     /// # Errors
@@ -25,7 +25,7 @@ impl AskedOnce {
         cell.get_or_try_init(|| ask).await.cloned()
     }
 
-    /// Forgets it, because it has changed. An answer that is on its way is not kept.
+    /// Forgets the text, because it has changed. An answer that is already on its way is not kept.
     pub fn forget(&self) {
         *self.0.lock() = Cell::default();
     }

@@ -1,4 +1,4 @@
-//! Reads a request's body, bounded in size, in time, and in what it becomes when parsed.
+//! Reads a request's body, with bounds on its size, its time, and the size of its parsed form.
 
 use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt as _;
@@ -10,8 +10,8 @@ use crate::{
     shares::{Full, Share},
 };
 
-/// Nested lists and tables. serde_json reads 127 levels, and rmcp reports deeper JSON as an
-/// unsupported media type.
+/// The deepest nesting of lists and tables. serde_json reads 127 levels, and rmcp reports deeper
+/// JSON as an unsupported media type.
 pub(crate) const MAX_DEPTH: usize = 100;
 
 /// Why a body was not read.
@@ -25,7 +25,7 @@ pub(crate) enum Unread {
     Broken,
 }
 
-/// Reads a body. Its share has room for the bytes, and for the parsed form.
+/// Reads a body. Its share accounts for the bytes and for the parsed form.
 pub(crate) async fn read(body: Incoming, limits: &Limits, share: &mut Share) -> Result<Bytes, Unread> {
     let bytes = tokio::time::timeout(limits.body, read_all(body, limits, share));
     let bytes = bytes.await.unwrap_or(Err(Unread::TooSlow))?;
@@ -51,7 +51,7 @@ async fn read_all(mut body: Incoming, limits: &Limits, share: &mut Share) -> Res
         if bytes.len() + data.len() > limits.body_bytes {
             return Err(Unread::TooLarge);
         }
-        // Room is taken as bytes arrive, and not as they are announced.
+        // Room is taken as the bytes arrive, not as they are announced.
         share.take(data.len()).map_err(Unread::NoRoom)?;
         bytes.extend_from_slice(&data);
     }

@@ -1,8 +1,8 @@
-//! The headers that a browser needs, so that a page of an allowed origin may send requests and read
-//! the answers.
+//! The headers with which a browser lets a page of an allowed origin send requests and read the
+//! answers.
 //!
-//! The page was checked before (`origin`): other pages get none of these, and cookies are never
-//! used.
+//! The page was checked before (`origin`): other pages get none of these headers, and cookies are
+//! never used.
 
 use http::{HeaderMap, HeaderValue, Method, Request, StatusCode, header};
 
@@ -21,7 +21,7 @@ const METHODS: HeaderValue = HeaderValue::from_static("GET, POST, DELETE");
 /// How many seconds a browser may remember this.
 const MAX_AGE: HeaderValue = HeaderValue::from_static("600");
 
-/// The page that sends a request, if it is one.
+/// The origin of the page that sends a request, if a page does.
 pub(crate) fn page(headers: &HeaderMap) -> Option<HeaderValue> {
     only(headers, &header::ORIGIN).and_then(|origin| HeaderValue::from_str(origin).ok())
 }
@@ -34,7 +34,7 @@ pub(crate) fn is_preflight<B>(request: &Request<B>) -> bool {
         && headers.contains_key(header::ACCESS_CONTROL_REQUEST_METHOD)
 }
 
-/// The answer to that.
+/// The answer to such a request.
 pub(crate) fn preflight() -> Answer {
     let mut answer = answer::empty(StatusCode::NO_CONTENT);
     let headers = answer.headers_mut();

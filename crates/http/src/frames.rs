@@ -1,7 +1,7 @@
 //! The frames of a WebSocket as messages of the host protocol, and how such a connection is closed.
 //!
-//! A client whose connection is closed is told why by a code, as RFC 6455 has them: that is written
-//! after the last answers, and the client is given the time to read it.
+//! A client whose connection is closed gets a code of RFC 6455 as the reason. It is written after
+//! the last answers, and the client has time to read it.
 
 use std::{
     io,
@@ -29,13 +29,13 @@ use tokio_tungstenite::{
     },
 };
 
-/// After so long without a frame a client is asked whether it is there, and has as long to answer.
+/// A client that has sent no frame for this long is sent a ping, and has as long again to answer.
 const SILENCE: Duration = Duration::from_secs(60);
-/// How long a client has to read why its connection is closed, while it may still be writing.
+/// How long a client has to read why its connection is closed. It may still be writing meanwhile.
 const LAST_READ: Duration = Duration::from_secs(2);
-/// What it may still write, and nobody reads.
+/// The most bytes that it may still write, which nobody reads.
 const UNREAD_BYTES: usize = 64 << 20;
-/// What is read of that at once.
+/// How many of those bytes are read at once.
 const CHUNK: usize = 16 << 10;
 
 /// A connection that has become a WebSocket.
@@ -46,7 +46,7 @@ pub(crate) struct Opened<S> {
     pub(crate) stream: Shared<S>,
 }
 
-/// Makes a WebSocket, whose messages have so many bytes at most, of a connection.
+/// Makes a connection a WebSocket, whose messages have at most this many bytes.
 pub(crate) async fn opened<S: AsyncRead + AsyncWrite + Unpin + Send>(stream: S, most: usize, ends: Ends) -> Opened<S> {
     let mut config = WebSocketConfig::default();
     config.max_message_size = Some(most);
@@ -59,8 +59,8 @@ pub(crate) async fn opened<S: AsyncRead + AsyncWrite + Unpin + Send>(stream: S, 
     Opened { frames, sink: FrameSink { output, closing: closing.clone(), ends }, closing, stream }
 }
 
-/// Lets the client read why the connection is closed. A system that closes a connection with
-/// something unread in it may make the other end forget what it has not read.
+/// Lets the client read why the connection is closed. If a system closes a connection that still
+/// has unread data, the other side may lose what it has not read yet.
 pub(crate) async fn let_read<S: AsyncRead + AsyncWrite + Unpin>(mut stream: Shared<S>) {
     let unread = async {
         stream.shutdown().await?;
@@ -80,17 +80,17 @@ pub(crate) async fn let_read<S: AsyncRead + AsyncWrite + Unpin>(mut stream: Shar
     }
 }
 
-/// Why a connection is closed; nothing while it is not, or where there is nothing to say.
+/// Why a connection is closed; `None` while it is open, or if there is no reason to give.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Closing(Arc<Mutex<Option<(CloseCode, &'static str)>>>);
 
 impl Closing {
-    /// Says why. The first reason counts.
+    /// Sets the reason. Only the first one counts.
     pub(crate) fn because(&self, code: CloseCode, reason: &'static str) {
         self.0.lock().get_or_insert((code, reason));
     }
 
-    /// Whether there is something to say.
+    /// Whether a reason was given.
     pub(crate) fn is_said(&self) -> bool {
         self.0.lock().is_some()
     }
@@ -100,7 +100,7 @@ impl Closing {
     }
 }
 
-/// What writes frames: messages, and the question whether the client is there.
+/// Writes frames: messages, and the pings that ask whether the client is there.
 type Output<S> = Arc<AsyncMutex<SplitSink<WebSocketStream<Shared<S>>, Message>>>;
 
 /// The frames of a client.
@@ -111,8 +111,8 @@ pub(crate) struct Frames<S> {
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin + Send> Frames<S> {
-    /// The next frame, or `None` at the end, and when the client is silent and does not answer: a
-    /// machine that is gone says nothing any more, and would keep its place.
+    /// The next frame, or `None` at the end, or when the client is silent and does not answer a
+    /// ping: a machine that is gone would otherwise keep its place.
     async fn frame(&mut self) -> Option<Result<Message, Error>> {
         if let Ok(frame) = timeout(SILENCE, self.input.next()).await {
             return frame;
@@ -125,8 +125,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Frames<S> {
         timeout(SILENCE, asked_and_answered).await.ok().flatten()
     }
 
-    /// Sends the close frame that answers the client's own. The library has made it, and sends it
-    /// with the next frame: there is none, since nothing may follow a close.
+    /// Sends the close frame that answers the client's own. The library has prepared it, but only
+    /// sends it with the next frame, and there is none, since nothing may follow a close.
     async fn answer_close(&self) {
         let answered = async { answer_close(&mut *self.output.lock().await).await };
         if timeout(LAST_READ, answered).await.is_err() {
@@ -162,7 +162,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Source for &mut Frames<S> {
                         Error::Capacity(_) => self.closing.because(CloseCode::Size, "a message is too long"),
                         Error::Utf8(_) => self.closing.because(CloseCode::Invalid, "a text frame is not UTF-8"),
                         Error::Protocol(_) => self.closing.because(CloseCode::Protocol, "a frame is malformed"),
-                        // The connection is broken: nobody could be told.
+                        // The connection is broken: the client could not be told.
                         _ => {}
                     }
                     return Err(io::Error::other(error));
@@ -172,7 +172,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Source for &mut Frames<S> {
     }
 }
 
-/// Frames to a client.
+/// Sends frames to a client.
 pub(crate) struct FrameSink<S> {
     output: Output<S>,
     closing: Closing,
@@ -190,7 +190,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Sink for FrameSink<S> {
         }
         .await;
         if let Err(Error::Protocol(ProtocolError::SendAfterClosing)) = &written {
-            // The client has closed it meanwhile.
+            // The client has closed the connection meanwhile.
             answer_close(&mut *output).await;
         }
         written.map_err(io::Error::other)
@@ -209,7 +209,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Sink for FrameSink<S> {
     }
 }
 
-/// A connection that can still be read when the WebSocket over it reads nothing any more.
+/// A connection that can still be read when its WebSocket no longer reads anything.
 pub(crate) struct Shared<S>(Arc<Mutex<S>>);
 
 impl<S> Clone for Shared<S> {
@@ -259,7 +259,7 @@ mod tests {
             theirs.write_all(&sent).await.expect("it reads");
             let read = (&mut frames).next().await;
             assert!(!matches!(read, Ok(Some(_))), "{code}: {read:?}");
-            // The last answers still go out.
+            // The last answers are still sent.
             sink.write(&["{}".to_owned()]).await.expect("it writes");
             sink.close().await.expect("it writes");
             assert!(closing.is_said());
@@ -310,7 +310,7 @@ mod tests {
         }
     }
 
-    // The clock goes on only when nobody can do anything.
+    // The clock advances only when no task is ready.
     #[tokio::test(start_paused = true)]
     async fn a_client_that_is_silent_is_asked_and_given_up_if_it_does_not_answer() {
         for answers in [true, false] {

@@ -1,5 +1,5 @@
-//! Handles a request in this order: where it comes from, what it wants, whose it is, how large it
-//! is; then rmcp.
+//! Handles a request in this order: where it comes from, what it wants, who sent it, and how large
+//! it is; then rmcp takes over.
 
 use std::{
     convert::Infallible,
@@ -44,13 +44,14 @@ use crate::{
 
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 const REVISION: HeaderName = HeaderName::from_static("mcp-protocol-version");
-/// From this revision on there are no sessions. Revisions are dates, which compare as texts.
+/// From this revision on there are no sessions. Revisions are dates, which can be compared as
+/// texts.
 const WITHOUT_SESSIONS: &str = "2026-07-28";
 
 /// The peer of a connection.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Client {
-    /// A client at this address, which has to show a token.
+    /// A client at this address, which must show a token.
     At(IpAddr),
     /// A process of the user who runs the server, at its socket.
     #[cfg(unix)]
@@ -115,12 +116,12 @@ impl<H: ServerHandler> Front<H> {
         }
     }
 
-    /// Starts nothing new from now on.
+    /// From now on, starts nothing new.
     pub(crate) fn drain(&self) {
         self.draining.cancel();
     }
 
-    /// Ends sessions that nobody uses, and forgets those that have ended.
+    /// Ends idle sessions, and forgets those that have ended.
     pub(crate) async fn reap(&self) {
         let alive: std::collections::HashSet<_> = self.manager.sessions.read().await.keys().cloned().collect();
         let over = self.sessions.give_up(Instant::now(), self.options.limits.idle, |id| alive.contains(id));
@@ -135,7 +136,7 @@ impl<H: ServerHandler> Front<H> {
         }
     }
 
-    /// Answers one request. After a request for a WebSocket, `opening` has what is to be done with
+    /// Answers one request. After a request for a WebSocket, `opening` says what is to be done with
     /// the connection.
     pub(crate) async fn answer(
         &self,
@@ -145,14 +146,14 @@ impl<H: ServerHandler> Front<H> {
     ) -> Result<Answer, Infallible> {
         let resource = self.oauth.get().map(ResourceServer::host);
         let checked = match ui::is_below(request.uri().path()) {
-            // The page takes requests of its own origin alone, whichever name that has.
+            // The page only accepts requests of its own origin, under whatever name.
             true => self.allowed.check_host(request.uri(), request.headers(), resource),
             false => self.allowed.check(request.uri(), request.headers(), resource),
         };
         if let Err(stranger) = checked {
             return Ok(answer::last(strange(&stranger)));
         }
-        // What is for people is for no page of another origin.
+        // Pages of another origin may not read what is meant for people.
         let page = cors::page(request.headers()).filter(|_| !ui::is_below(request.uri().path()));
         let mut answer = self.admitted(client, request, opening).await.unwrap_or_else(|refusal| refusal);
         if let Some(page) = page {
@@ -225,7 +226,7 @@ impl<H: ServerHandler> Front<H> {
         Ok(metrics().await.answer())
     }
 
-    /// Has the page answer. Only here it is decided who may open it.
+    /// Lets the page answer. Who may open it is decided only here.
     async fn ui(&self, client: Client, mut request: Request<Incoming>) -> Result<Answer, Answer> {
         let path = request.uri().path();
         if path == "/ui" {
@@ -236,7 +237,8 @@ impl<H: ServerHandler> Front<H> {
             return Err(answer::last(answer::later(refusal, LATER)));
         }
         let bearer = if ui::opens(path) && request.method() == Method::POST {
-            // At the socket nobody shows a token: a proxy there would open the page to all.
+            // Nobody shows a token at the socket, so a proxy there would open the page to
+            // everybody.
             if !matches!(client, Client::At(_)) {
                 let message = "the page is opened at the server's address, not at its socket";
                 return Err(answer::refused(StatusCode::FORBIDDEN, message));
@@ -283,7 +285,7 @@ impl<H: ServerHandler> Front<H> {
             return Err(answer::last(answer::later(refusal, LATER)));
         }
         let mut share = self.shares.open(principal.shared_name()).map_err(full)?;
-        // A stream that only waits for messages does not delay the end.
+        // A stream that only waits for messages does not delay the end of the server.
         let flight = (method != Method::GET).then(|| self.flights.begin());
         let (mut parts, body) = request.into_parts();
         let limits = &self.options.limits;
@@ -350,8 +352,8 @@ impl<H: ServerHandler> Front<H> {
                     let refusal = answer::refused(StatusCode::SERVICE_UNAVAILABLE, message);
                     return Err(answer::last(answer::later(refusal, LATER)));
                 }
-                // Signatures cannot be guessed: this was a good token once, or is one for another
-                // server.
+                // Signatures cannot be guessed: this was a valid token once, or is valid for
+                // another server.
                 Refusal::NotGood(why) => {
                     tracing::info!("a token from {address} is refused: {why}");
                     return Err(unauthorized(&why.to_string(), &oauth.challenge(Some(&why))));
@@ -373,7 +375,7 @@ impl<H: ServerHandler> Front<H> {
         Err(answer::last(refusal))
     }
 
-    /// How long a principal may keep a connection by the token that it has shown.
+    /// How long a principal may keep a connection with the token that it has shown.
     fn validity(&self, client: Client, headers: &HeaderMap, principal: &Principal) -> Validity {
         #[cfg(unix)]
         if matches!(client, Client::Owner) {
@@ -391,9 +393,9 @@ impl<H: ServerHandler> Front<H> {
         }
     }
 
-    /// Rejects a call for which a token of the authorization server lacks scopes, so that its
-    /// client can get a new one. A token of the owner gets the handler's answer instead, which a
-    /// model can read.
+    /// Rejects a call for which a token of the authorization server lacks scopes, so that the
+    /// client can get a new one. For a token that the owner made, the handler answers instead, and
+    /// a model can read that answer.
     fn check_scopes(&self, principal: &Principal, head: Option<&Head>) -> Result<(), Answer> {
         let Some(oauth) = self.oauth.get().filter(|_| principal.is_of_issuer()) else { return Ok(()) };
         let Some(lacking) = oauth.lacking(principal, head.and_then(Head::tool)) else { return Ok(()) };
@@ -406,14 +408,14 @@ impl<H: ServerHandler> Front<H> {
         self.oauth.get().is_some_and(|oauth| oauth.metadata_path() == path)
     }
 
-    /// Where clients get tokens.
+    /// The document that tells clients where to get tokens.
     fn metadata(&self, method: &Method) -> Result<Answer, Answer> {
         only_read(method)?;
         let metadata = self.oauth.get().map(ResourceServer::metadata);
         Ok(answer::of(StatusCode::OK, &metadata.unwrap_or_default()))
     }
 
-    /// The session of a request, or a place for the one that it wants.
+    /// The session of a request, or a place for the session that it wants to begin.
     fn session(
         &self,
         principal: &Principal,
@@ -461,7 +463,7 @@ impl<H: ServerHandler> Front<H> {
             answer.headers().get(SESSION).and_then(|id| id.to_str().ok()).map(Into::into).filter(|_| named.is_none());
         match (made, place) {
             (Some(id), Some(place)) => self.sessions.add(id, place, Instant::now()),
-            // There would be no way to tell whose it is.
+            // Nobody could tell whose session it is.
             (Some(id), None) => {
                 self.close(&id).await;
                 tracing::error!("a session was started by a request that is not 'initialize'");
@@ -510,7 +512,7 @@ fn probe(method: &Method, ready: bool) -> Result<Answer, Answer> {
     Ok(answer::of(status, &json!({ "status": text })))
 }
 
-/// rmcp's 500 shows internal details.
+/// Replaces rmcp's 500, which shows internal details.
 fn tidy(answer: Answer) -> Answer {
     if answer.status() == StatusCode::INTERNAL_SERVER_ERROR {
         tracing::warn!("rmcp answered with an internal error");

@@ -1,8 +1,8 @@
 //! Counts wrong tokens by the address that they come from.
 //!
-//! A right token always works, even from an address with many wrong ones: behind a proxy all
-//! clients have one address, and a guesser there must not shut out the others. No number of guesses
-//! finds 32 random bytes; the limit saves work and log lines.
+//! A valid token always works, even from an address that sent many wrong ones: behind a proxy all
+//! clients have one address, and somebody who guesses there must not shut out the others. No number
+//! of guesses finds 32 random bytes; the limit only saves work and log lines.
 
 use std::{
     collections::HashMap,
@@ -14,7 +14,7 @@ use parking_lot::Mutex;
 
 /// How long wrong tokens are remembered.
 const WINDOW: Duration = Duration::from_secs(60);
-/// Addresses that are remembered. 4,096: some 200 KB.
+/// The most addresses that are remembered. 4,096: some 200 KB.
 const MAX_ADDRESSES: usize = 4096;
 
 /// The wrong tokens of the last minute.
@@ -42,7 +42,7 @@ impl Guesses {
     }
 }
 
-/// A client with an IPv6 address usually has 2^64 of them.
+/// The network of an address: a client with an IPv6 address usually has 2^64 of them.
 fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(ip) => IpAddr::V6((ip.to_bits() & !u128::from(u64::MAX)).into()),

@@ -1,7 +1,7 @@
-//! The host protocol over a WebSocket, at `/host`: a text frame is a message.
+//! The host protocol over a WebSocket, at `/host`: each text frame is a message.
 //!
-//! Who may connect, and from where, is decided as for any other request. The token of a page, which
-//! cannot set headers of a WebSocket, may be offered as a subprotocol.
+//! Who may connect, and from where, is decided as for any other request. A page cannot set the
+//! headers of a WebSocket, so it may offer its token as a subprotocol.
 
 use std::{future::ready, sync::Arc};
 
@@ -29,17 +29,17 @@ use crate::{
 
 /// The subprotocol of the host protocol.
 const SUBPROTOCOL: &str = "belljar";
-/// What stands before a token that is offered as a subprotocol.
+/// The prefix of a token that is offered as a subprotocol.
 const TOKEN_PREFIX: &str = "bearer.";
-/// What a client's key is joined with, as RFC 6455 says.
+/// The text that is appended to a client's key, as RFC 6455 requires.
 const ACCEPT: &str = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
-/// The longest message. Results of calls have 5 MB at most, unless the owner raises that.
+/// The longest message. The results of calls have at most 5 MB, unless the owner raises that limit.
 const MESSAGE_BYTES: usize = 8 << 20;
-/// WebSockets at once.
+/// The most WebSockets at once.
 const CONNECTIONS: usize = 64;
-/// Those of one principal.
+/// The most WebSockets of one principal.
 const CONNECTIONS_OF_PRINCIPAL: usize = 16;
-/// What is held for one of them.
+/// The limits of one of them.
 const LIMITS: SessionLimits = SessionLimits {
     runs: 256,
     run_bytes: MESSAGE_BYTES,
@@ -51,29 +51,30 @@ const LIMITS: SessionLimits = SessionLimits {
     message_bytes: MESSAGE_BYTES,
 };
 
-/// What the requests of one principal's runs may take together, with what is made of their values.
+/// How much the requests of one principal's runs may take together, including the parsed form of
+/// their values.
 const RUNS_BYTES_OF_PRINCIPAL: usize = 64 << 20;
-/// Those of all principals.
+/// The same for all principals together.
 const RUNS_BYTES: usize = 128 << 20;
 
-/// Makes what does the runs of a principal's connection.
+/// Makes the runner for the runs of a principal's connection.
 pub type Runners = Arc<dyn Fn(&Principal) -> Arc<dyn Runner> + Send + Sync>;
 
 /// The WebSockets of a server.
 pub(crate) struct WebSockets {
     runners: Runners,
     open: Arc<Mutex<Vec<Arc<str>>>>,
-    /// What the requests of their runs take.
+    /// The shares for the requests of their runs.
     shares: Shares,
 }
 
-/// A WebSocket that is being opened: what is to be done when its connection has become one.
+/// A WebSocket that is being opened: what to do once its connection has become one.
 pub(crate) struct Opening {
     upgrade: OnUpgrade,
     runner: Arc<dyn Runner>,
     ends: Ends,
     validity: Validity,
-    /// The end of the server waits for it.
+    /// The server waits for it before it ends.
     _flight: Flight,
     _open: Open,
 }
@@ -88,9 +89,9 @@ struct Open {
 pub(crate) enum NoWebSocket {
     /// It asks for something else.
     NotAsked,
-    /// Its version is another one.
+    /// Its version of the protocol is not supported.
     Version,
-    /// There are as many as there may be.
+    /// There are already as many as allowed.
     Full,
 }
 
@@ -143,7 +144,7 @@ impl WebSockets {
     }
 }
 
-/// Does runs while there is room for what their requests take.
+/// Runs requests for as long as there is room for them.
 struct Counted {
     runner: Arc<dyn Runner>,
     shares: Shares,
@@ -223,7 +224,7 @@ impl NoWebSocket {
     }
 }
 
-/// The token that is offered as a subprotocol, as the header that it stands for.
+/// The token that is offered as a subprotocol, as the header that it replaces.
 pub(crate) fn offered_token(headers: &HeaderMap) -> Option<HeaderValue> {
     let token = offered(headers).find_map(|offered| offered.strip_prefix(TOKEN_PREFIX))?;
     HeaderValue::from_str(&format!("Bearer {token}")).ok()
@@ -241,7 +242,7 @@ fn key(headers: &HeaderMap) -> Result<HeaderValue, NoWebSocket> {
         values.flat_map(|value| value.split(',')).any(|value| value.trim().eq_ignore_ascii_case(wanted))
     };
     let key = only(headers, &header::SEC_WEBSOCKET_KEY);
-    // 16 random bytes, which nobody looks at.
+    // 16 random bytes, whose values do not matter.
     let is_key = |key: &&str| STANDARD.decode(key).is_ok_and(|bytes| bytes.len() == 16);
     let (true, true, Some(key)) =
         (says(&header::CONNECTION, "upgrade"), says(&header::UPGRADE, "websocket"), key.filter(is_key))
@@ -256,7 +257,7 @@ fn key(headers: &HeaderMap) -> Result<HeaderValue, NoWebSocket> {
 }
 
 impl Opening {
-    /// Speaks the protocol, once the connection is a WebSocket, to its end.
+    /// Speaks the protocol to its end, once the connection is a WebSocket.
     pub(crate) async fn serve(self) {
         let Self { upgrade, runner, ends, validity, _flight, _open } = self;
         let upgraded = match upgrade.await {

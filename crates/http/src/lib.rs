@@ -2,16 +2,17 @@
 //!
 //! rmcp speaks the protocol. This crate adds what it leaves open: who may connect (`tokens` for
 //! tokens that the owner made, `oauth` for those of an authorization server, `guesses`), from which
-//! pages (`origin`, `cors`), how many sessions there may be, whose they are and how long they last
-//! (`sessions`), how many connections and requests are open and how slow a client may be
+//! pages (`origin`, `cors`), how many sessions there may be, whom they belong to and how long they
+//! last (`sessions`), how many connections and requests may be open and how slow a client may be
 //! (`belljar-connections`, `shares`), what a body may contain (`body`, `shape`), and how everything
-//! ends (`server`). `refusal` has the answers to rejected requests. `front` is the order in which a
-//! request is handled, `message` what is read of a message before rmcp reads it. `tasks` keeps
-//! calls that outlive their request, for handlers of this front and of any other. `host` is another
-//! protocol of belljar's at the same address, over WebSockets, and `ui` a page for people.
+//! ends (`server`). `refusal` has the answers to rejected requests. `front` defines the order in
+//! which a request is handled, and `message` reads the parts of a message that are needed before
+//! rmcp reads it. `tasks` keeps calls that outlive their request, for the handlers of this front
+//! and of any other. `host` serves another protocol of belljar at the same address, over
+//! WebSockets, and `ui` a page for people.
 //!
-//! It knows nothing of tools. It never passes a client's token on, and never trusts a header that a
-//! proxy could have set.
+//! This crate knows nothing about tools. It never passes a client's token on, and never trusts a
+//! header that a proxy could have set.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]

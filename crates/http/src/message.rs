@@ -16,7 +16,7 @@ const MAX_ID: usize = 256;
 pub(crate) const INVALID_REQUEST: i32 = -32600;
 const PARSE_ERROR: i32 = -32700;
 
-/// What is read of a message.
+/// The parts of a message that are read.
 #[derive(Deserialize)]
 pub(crate) struct Head {
     #[serde(default)]
@@ -36,7 +36,7 @@ impl Head {
             Category::Data => not_one(),
             _ => refused(PARSE_ERROR, "this is not JSON"),
         })?;
-        // serde can read an array as a structure, too.
+        // serde would also read an array as a structure.
         if body.trim_ascii_start().starts_with(b"{") { Ok(head) } else { Err(not_one()) }
     }
 

@@ -1,4 +1,4 @@
-//! `/metrics`, for whoever has the scope.
+//! `/metrics`, for clients that have the scope.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use http_body_util::{BodyExt as _, Full};
 
 use crate::answer::Answer;
 
-/// The metrics as they are now.
+/// Returns the current metrics.
 pub type Metrics = Arc<dyn Fn() -> BoxFuture<'static, MetricsText> + Send + Sync>;
 
 /// Metrics as a text.

@@ -2,12 +2,11 @@
 
 use std::{net::SocketAddr, time::Duration};
 
-/// What a client may use. Each has the reason for its default.
+/// How much a client may use. Each limit has the reason for its default.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
-    /// Connections at once. 512: half of the files that a process may usually have open. When they
-    /// are all taken, those that wait for a request are closed, and further ones wait to be
-    /// accepted.
+    /// Connections at once. 512: half of the files that a process may usually have open. When all
+    /// are taken, those that wait for a request are closed, and further ones wait to be accepted.
     pub connections: usize,
     /// Requests of one principal that may be open at once, including waiting streams. 256: half of
     /// the connections, and as many as its sessions. All principals together have seven eighths of
@@ -30,12 +29,13 @@ pub struct Limits {
     /// Values and keys in the JSON of a body. 50,000: a call has some ten, and each takes 128 bytes
     /// when parsed.
     pub body_values: usize,
-    /// What the bodies of all open requests may hold together, including their parsed form. 64 MiB.
+    /// How much the bodies of all open requests may take together, including their parsed form. 64
+    /// MiB.
     pub bodies_bytes: usize,
-    /// What the bodies of one principal may hold. 32 MiB: half of that.
+    /// How much the bodies of one principal may take. 32 MiB: half of that.
     pub bodies_bytes_per_principal: usize,
-    /// How long a client may read nothing of what is written to it. 30 seconds: its data is held
-    /// that long.
+    /// How long a client may read nothing of what is written to it. 30 seconds: its data is kept in
+    /// memory for that long.
     pub stalled: Duration,
     /// Wrong tokens from one address in a minute, before it has to wait. 10: a person's mistakes.
     pub guesses: u32,
@@ -71,7 +71,7 @@ impl Default for Limits {
 /// Limits, and the names of this server.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Options {
-    /// What a client may take.
+    /// How much a client may use.
     pub limits: Limits,
     /// Names in `Host` besides those of the loopback: a proxy's public name.
     pub hosts: Vec<String>,
@@ -81,7 +81,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// The server's own names and origins at this address are allowed, too.
+    /// Also allows the server's own names and origins at this address.
     #[must_use]
     pub fn at(mut self, address: SocketAddr) -> Self {
         let port = address.port();

@@ -18,7 +18,7 @@ pub(crate) struct Allowed {
 pub(crate) enum Stranger {
     /// It does not have exactly one `Host`.
     NoHost,
-    /// Its `Host` is another server.
+    /// Its `Host` names another server.
     Host,
     /// It comes from a page that is not allowed.
     Origin,
@@ -40,7 +40,7 @@ impl Allowed {
         if origin.is_some_and(|origin| self.origins.contains(&origin)) { Ok(()) } else { Err(Stranger::Origin) }
     }
 
-    /// Checks only where it goes.
+    /// Checks only where a request goes.
     pub(crate) fn check_host(&self, uri: &Uri, headers: &HeaderMap, more: Option<&str>) -> Result<(), Stranger> {
         let host = only(headers, &header::HOST).ok_or(Stranger::NoHost)?;
         for host in std::iter::once(host).chain(uri.authority().map(Authority::as_str)) {

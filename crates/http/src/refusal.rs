@@ -12,7 +12,7 @@ use crate::{
     shares::Full,
 };
 
-/// Its body was not read.
+/// The body was not read.
 pub(crate) fn not_read(unread: &Unread, limits: &Limits) -> Answer {
     answer::last(match unread {
         Unread::TooLarge => {
@@ -70,7 +70,7 @@ pub(crate) fn unauthorized(message: &str, challenge: &str) -> Answer {
     refusal
 }
 
-/// Says in a header what is needed.
+/// Adds a header that says what is needed.
 pub(crate) fn challenged(refusal: &mut Answer, challenge: &str) {
     if let Ok(challenge) = HeaderValue::try_from(challenge) {
         refusal.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);

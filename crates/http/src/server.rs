@@ -27,11 +27,12 @@ use crate::{
 /// How long to wait after a connection could not be accepted, usually because no file descriptor is
 /// left.
 const AFTER_FAULT: Duration = Duration::from_millis(100);
-/// The size of a request's head. Clients send some hundred bytes, and a token with claims has some
+/// The longest head of a request. Clients send some hundred bytes, and a token with claims has some
 /// thousand.
 const HEAD_BYTES: usize = 32 * 1024;
 const HEADERS: usize = 64;
-/// How often idle sessions are looked for; more often if they are short.
+/// How often idle sessions are looked for; more often if sessions may only be idle for a short
+/// time.
 const REAP: Duration = Duration::from_secs(30);
 
 /// Where clients connect.
@@ -40,7 +41,7 @@ pub enum Listener {
     /// An address; each client has to show a token.
     Tcp(TcpListener),
     /// A socket in a folder that belongs to the user alone. Processes of other users are rejected,
-    /// and those of this one need no token.
+    /// and those of this user need no token.
     #[cfg(unix)]
     Unix(UnixListener),
 }
@@ -56,34 +57,34 @@ impl<H: ServerHandler> Server<H> {
         Self { front: Arc::new(Front::new(handler, options, tokens)) }
     }
 
-    /// The same, for tokens of an authorization server, too.
+    /// Also accepts tokens of an authorization server.
     #[must_use]
     pub fn with_oauth(self, oauth: ResourceServer) -> Self {
-        // A second caller finds it taken.
+        // If it is called twice, the first value stays.
         let _ = self.front.oauth.set(oauth);
         self
     }
 
-    /// The same, which speaks the host protocol over WebSockets at `/host`.
+    /// Also speaks the host protocol over WebSockets at `/host`.
     #[must_use]
     pub fn with_host(self, runners: Runners) -> Self {
-        // A second caller finds it taken.
+        // If it is called twice, the first value stays.
         let _ = self.front.web_sockets.set(WebSockets::new(runners));
         self
     }
 
-    /// The same, with these metrics at `/metrics`.
+    /// Also serves these metrics at `/metrics`.
     #[must_use]
     pub fn with_metrics(self, metrics: Metrics) -> Self {
-        // A second caller finds it taken.
+        // If it is called twice, the first value stays.
         let _ = self.front.metrics.set(metrics);
         self
     }
 
-    /// The same, with this page at `/ui`, for whoever has a token with the scope `admin`.
+    /// Also serves this page at `/ui`, for clients that have a token with the scope `admin`.
     #[must_use]
     pub fn with_page(self, page: Arc<dyn Page>) -> Self {
-        // A second caller finds it taken.
+        // If it is called twice, the first value stays.
         let _ = self.front.page.set(page);
         self
     }
@@ -98,9 +99,9 @@ impl<H: ServerHandler> Server<H> {
         self.front.flights.count()
     }
 
-    /// Serves until `told_to_end` completes. Calls in flight then have
-    /// [`Limits::grace`](crate::Limits::grace) to end by themselves, are cancelled, and have
-    /// [`Limits::farewell`](crate::Limits::farewell) to be answered.
+    /// Serves until `told_to_end` completes. Calls in progress then have
+    /// [`Limits::grace`](crate::Limits::grace) to end by themselves. After that they are cancelled,
+    /// and have [`Limits::farewell`](crate::Limits::farewell) to be answered.
     pub async fn serve(&self, listeners: Vec<Listener>, told_to_end: impl Future<Output = ()>) {
         let front = &self.front;
         let limits = front.options.limits.clone();
@@ -234,7 +235,7 @@ async fn connection<H: ServerHandler, S: AsyncRead + AsyncWrite + Unpin + Send +
     }
     let opened = opening.lock().take();
     if let Some(opened) = opened {
-        // It does not give way to others.
+        // From here on, the connection is not closed to make room for others.
         let _answering = place.answers();
         opened.serve().await;
     }

@@ -1,8 +1,8 @@
-//! Sessions: whose they are, how many there may be, and when one is dropped.
+//! Sessions: whom they belong to, how many there may be, and when one is dropped.
 //!
-//! rmcp ends a session that has had no message for some time, even while a call of it is running.
-//! Here a session is in use as long as any part of it is: a request, its stream, or the call behind
-//! it, even when its stream is gone. rmcp's own timeout is disabled.
+//! rmcp ends a session that has had no message for some time, even while one of its calls is
+//! running. Here a session is in use as long as any part of it is: a request, its stream, or the
+//! call behind it, even if its stream is gone. rmcp's own timeout is disabled.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -27,7 +27,7 @@ pub(crate) struct Sessions {
 #[derive(Debug, Default)]
 struct Open {
     sessions: HashMap<Arc<str>, Session>,
-    /// Places taken, by principal, including those of sessions that are being created.
+    /// Places that are taken, by principal, including those of sessions that are being created.
     places: HashMap<Arc<str>, usize>,
 }
 
@@ -35,7 +35,7 @@ struct Open {
 struct Session {
     place: Place,
     uses: usize,
-    /// Ids of requests that are under way. rmcp would lose the first of two with the same id.
+    /// Ids of requests in progress. Of two requests with the same id, rmcp would lose the first.
     requests: HashSet<String>,
     last_used: Instant,
     log_level: Arc<AtomicU8>,
@@ -49,7 +49,7 @@ pub(crate) struct Place {
     principal: Arc<str>,
 }
 
-/// Keeps a session alive, and the id of a request in it.
+/// Keeps a session alive, and reserves the id of a request in it.
 #[derive(Debug)]
 pub(crate) struct Use {
     sessions: Arc<Sessions>,
@@ -74,9 +74,9 @@ impl Use {
 /// Why a session cannot be used.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum NoUse {
-    /// This principal has none with this id.
+    /// This principal has no session with this id.
     Unknown,
-    /// A request with this id is under way.
+    /// A request with this id is already in progress.
     Repeated,
 }
 
@@ -90,7 +90,7 @@ impl Sessions {
         self.count.subscribe()
     }
 
-    /// Takes a place for another one, if there is one.
+    /// Takes a place for another session, if there is one.
     pub(crate) fn reserve(self: &Arc<Self>, principal: &Arc<str>) -> Option<Place> {
         let mut open = self.open.lock();
         let all: usize = open.places.values().sum();
@@ -118,7 +118,7 @@ impl Sessions {
         drop(replaced);
     }
 
-    /// Uses a session. One of another principal is treated as if it did not exist.
+    /// Uses a session. A session of another principal is treated as if it did not exist.
     pub(crate) fn enter(self: &Arc<Self>, id: &str, principal: &str, request: Option<String>) -> Result<Use, NoUse> {
         let mut open = self.open.lock();
         let (session, found) = {
@@ -146,8 +146,8 @@ impl Sessions {
         drop(removed);
     }
 
-    /// Removes those that were unused for so long, and those that are not `alive`; returns their
-    /// ids.
+    /// Removes sessions that have been idle for that long, and those that are not `alive`; returns
+    /// their ids.
     pub(crate) fn give_up(&self, now: Instant, idle: Duration, alive: impl Fn(&str) -> bool) -> Vec<Arc<str>> {
         let mut open = self.open.lock();
         let over = |(id, session): &(&Arc<str>, &Session)| {

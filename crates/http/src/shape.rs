@@ -1,12 +1,12 @@
-//! The size of a body's parsed form: how many values it has, and how deep it nests.
+//! The size of a body's parsed form: how many values it has, and how deeply it nests.
 //!
-//! A body of four megabytes can hold two million values, whose tree takes thirty times the space.
-//! So they are counted before anything builds a tree.
+//! A body of four megabytes can contain two million values, whose tree takes thirty times the
+//! space. So they are counted before anything builds a tree.
 
-/// The space of a value and a key in a tree, including its growing list or table.
+/// The space of a value or a key in a tree, including its part of a growing list or table.
 pub(crate) const VALUE_BYTES: usize = 128;
 
-/// An upper bound for JSON. For anything else, it means nothing.
+/// An upper bound for JSON. For any other text, the numbers mean nothing.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Shape {
     /// Values and keys.

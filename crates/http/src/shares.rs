@@ -1,7 +1,7 @@
-//! What is open at once, in total and per principal: requests, and the size of their bodies; in the
-//! same way runs of the host protocol.
+//! Counts what is open at once, in total and per principal: requests and the size of their bodies,
+//! and in the same way the runs of the host protocol.
 //!
-//! No principal gets all of it, so that a greedy one leaves room for the others.
+//! No principal can take everything, so that a greedy one leaves room for the others.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -55,7 +55,7 @@ pub(crate) enum Full {
 
 impl Shares {
     pub(crate) fn new(limits: &Limits) -> Self {
-        // The other connections are reserved for probes, for incoming heads, and for refusals.
+        // The remaining connections are reserved for probes, incoming heads and refusals.
         let requests = limits.connections - limits.connections / 8;
         let most = Amount { requests, bytes: limits.bodies_bytes };
         let most_per_principal =
@@ -63,7 +63,7 @@ impl Shares {
         Self::within(most, most_per_principal)
     }
 
-    /// Any number of requests, with so many bytes in total and per principal.
+    /// Any number of requests, with bounds on their bytes in total and per principal.
     pub(crate) fn of_bytes(all: usize, per_principal: usize) -> Self {
         let most = |bytes| Amount { requests: usize::MAX, bytes };
         Self::within(most(all), most(per_principal))

@@ -1,6 +1,6 @@
-//! Tokens: what a client sends, and what is kept of them.
+//! Tokens: the secrets that clients send, and what is stored about them.
 //!
-//! A token is 32 random bytes. Only its SHA-256 is kept: that many bytes cannot be guessed, so a
+//! A token is 32 random bytes. Only its SHA-256 is stored: that many bytes cannot be guessed, so a
 //! slow hash would protect nothing.
 
 use std::{
@@ -16,15 +16,16 @@ use subtle::ConstantTimeEq as _;
 
 use crate::Principal;
 
-/// The prefix by which people and programs that look for leaked secrets recognise ours.
+/// The prefix by which people and programs that look for leaked secrets can recognise belljar's
+/// tokens.
 const PREFIX: &str = "belljar_";
-/// Random bytes of a token.
+/// The number of random bytes in a token.
 const SECRET_BYTES: usize = 32;
-/// The most tokens: each is compared with what a client sends.
+/// The most tokens: each is compared with the one that a client sends.
 const MAX_TOKENS: usize = 256;
-/// The name of a principal.
+/// The most characters in the name of a principal.
 const MAX_NAME: usize = 64;
-/// The name of a caller without a token, in rules.
+/// The name that rules use for a caller without a token.
 const RESERVED: &str = "owner";
 
 /// What the bearer of a token may do.
@@ -42,7 +43,7 @@ pub enum Scope {
     /// Read the metrics.
     #[serde(rename = "metrics")]
     Metrics,
-    /// Everything. The page requires it alone.
+    /// Everything. Only this scope opens the page.
     #[serde(rename = "admin")]
     Admin,
 }
@@ -80,7 +81,7 @@ pub enum TokenError {
     /// There is no such scope.
     #[error("there is no scope '{scope}': there are search, run, run:read-only, metrics and admin")]
     Scope {
-        /// What was asked for.
+        /// The text that was given.
         scope: String,
     },
     /// The name is not valid for a principal.
@@ -109,18 +110,18 @@ pub enum TokenError {
         /// The name.
         name: String,
     },
-    /// There are too many.
+    /// There are too many tokens.
     #[error("there are {MAX_TOKENS} tokens, the limit; remove one first")]
     TooMany,
     /// The list cannot be read. The message does not quote it.
     #[error("the list of tokens is damaged")]
     Damaged,
-    /// The system gave no random bytes.
+    /// The system returned no random bytes.
     #[error("the system returned no random bytes")]
     NoRandomness,
 }
 
-/// What is kept of one token.
+/// What is stored about one token.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Token {
@@ -129,7 +130,7 @@ pub struct Token {
     /// Its scopes.
     pub scopes: BTreeSet<Scope>,
     sha256: Hash,
-    /// When it was made, in seconds of Unix time.
+    /// When it was created, in seconds of Unix time.
     pub created: u64,
 }
 
@@ -159,7 +160,7 @@ impl TryFrom<String> for Hash {
     }
 }
 
-/// What is kept of a token that a client shows, to check it again.
+/// The digest of a token that a client has shown, with which it can be checked again.
 #[derive(Debug, Clone)]
 pub(crate) struct TokenDigest([u8; 32]);
 
@@ -219,7 +220,7 @@ impl Tokens {
         serde_json::to_string_pretty(self).unwrap_or_default()
     }
 
-    /// The tokens, in the order in which they were made.
+    /// The tokens, in the order in which they were created.
     pub fn iter(&self) -> impl Iterator<Item = &Token> {
         self.tokens.iter()
     }
@@ -229,7 +230,7 @@ impl Tokens {
         self.tokens.is_empty()
     }
 
-    /// Makes a token for `name`.
+    /// Creates a token for `name`.
     ///
     /// # Errors
     /// [`TokenError`], for a name that is taken or invalid.
@@ -273,12 +274,12 @@ impl Tokens {
         if self.tokens.len() < before { Ok(()) } else { Err(TokenError::Unknown { name: name.to_owned() }) }
     }
 
-    /// The owner of this token. All are compared, each in constant time.
+    /// The principal of this token. It is compared with all tokens, each time in constant time.
     pub fn principal(&self, shown: &str) -> Option<Principal> {
         self.principal_of(&TokenDigest::of(shown))
     }
 
-    /// The owner of the token with this digest.
+    /// The principal of the token with this digest.
     pub(crate) fn principal_of(&self, TokenDigest(shown): &TokenDigest) -> Option<Principal> {
         let mut found = None;
         for token in &self.tokens {
@@ -292,8 +293,8 @@ impl Tokens {
 
 fn is_name(name: &str) -> bool {
     (1..=MAX_NAME).contains(&name.len())
-        // It may become part of a server's arguments and paths, so it is neither an option nor
-        // `..`.
+        // The name may become part of a server's arguments and paths, so it must not look like an
+        // option or be `..`.
         && name.starts_with(|first: char| first.is_ascii_alphanumeric())
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'))
 }

@@ -1,8 +1,8 @@
-//! A page for people at `/ui`, which somebody else makes.
+//! A page for people at `/ui`, which another crate provides.
 //!
-//! Here it is decided who may open it: whoever shows a token with the scope `admin`. Everything
-//! else is the page's: its own session, its own checks of where a request comes from. It is not
-//! shared with pages of other origins, not even with those that may speak to the server.
+//! Who may open it is decided here: clients that show a token with the scope `admin`. Everything
+//! else is up to the page: its own session, and its own checks of where a request comes from. It is
+//! not shared with pages of other origins, not even with those that may use the server.
 
 use std::{
     convert::Infallible,
@@ -22,7 +22,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::answer::{self, Answer};
 
-/// The path below which the page is.
+/// The path of the page; everything below it belongs to the page.
 const PLACE: &str = "/ui";
 /// The path that opens it.
 const SESSION: &str = "/ui/session";
@@ -39,7 +39,7 @@ impl StillValid {
         Self { name, is_valid: Arc::new(is_valid) }
     }
 
-    /// Whether it is, at this moment.
+    /// Whether the token is valid at this moment.
     pub fn is(&self) -> bool {
         (self.is_valid)()
     }
@@ -58,12 +58,12 @@ impl fmt::Debug for StillValid {
 
 /// A request below `/ui`, as it came.
 pub type PageRequest = Request<Incoming>;
-/// What is answered to it.
+/// The answer to such a request.
 pub type PageAnswer = Response<UnsyncBoxBody<Bytes, Infallible>>;
 
-/// What answers requests below `/ui`.
+/// Answers requests below `/ui`.
 pub trait Page: Send + Sync + 'static {
-    /// Answers a request, whose path is that below `/ui`. With a `bearer` it may open the page.
+    /// Answers a request, whose path is relative to `/ui`. With a `bearer`, it may open the page.
     fn answer(&self, request: PageRequest, bearer: Option<StillValid>) -> BoxFuture<'_, PageAnswer>;
 }
 
@@ -72,19 +72,19 @@ pub(crate) fn is_below(path: &str) -> bool {
     path.strip_prefix(PLACE).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// Whether it opens the page.
+/// Whether a path opens the page.
 pub(crate) fn opens(path: &str) -> bool {
     path == SESSION
 }
 
-/// The addresses in the page are relative to this one.
+/// Redirects to `/ui/`, since the addresses in the page are relative.
 pub(crate) fn with_a_slash() -> Answer {
     let mut answer = answer::empty(StatusCode::PERMANENT_REDIRECT);
     answer.headers_mut().insert(header::LOCATION, HeaderValue::from_static("/ui/"));
     answer
 }
 
-/// The same request as the page has it; `None` for a path that is none.
+/// The request as the page expects it; `None` if its path is not valid.
 pub(crate) fn below(mut request: PageRequest) -> Option<PageRequest> {
     let rest: Uri = request.uri().path_and_query()?.as_str().strip_prefix(PLACE)?.parse().ok()?;
     *request.uri_mut() = rest;
@@ -97,7 +97,7 @@ pub(crate) fn until(answer: PageAnswer, end: CancellationToken) -> Answer {
 }
 
 struct Ending {
-    /// It is only ever used by whoever owns it.
+    /// It is only ever used by its owner.
     body: Mutex<UnsyncBoxBody<Bytes, Infallible>>,
     ended: Pin<Box<dyn Future<Output = ()> + Send + Sync>>,
 }

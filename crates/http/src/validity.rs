@@ -1,5 +1,5 @@
-//! How long the token of an open connection is valid. A request's token is checked when it comes;
-//! a WebSocket's again whenever it may have become invalid.
+//! How long the token of an open connection is valid. The token of a request is checked when the
+//! request comes; that of a WebSocket is checked again whenever it may have become invalid.
 
 use std::{
     sync::Arc,
@@ -10,17 +10,17 @@ use tokio::{sync::watch, time::sleep};
 
 use crate::{Principal, Tokens, tokens::TokenDigest};
 
-/// How often the clock is looked at: it may be set, or go on while the machine sleeps.
+/// How often the clock is checked: it may be set, or continue while the machine sleeps.
 const CLOCK: Duration = Duration::from_secs(30);
 
 /// The token by which a client is a principal.
 pub(crate) enum Validity {
-    /// There is none: it is the owner at the socket.
+    /// There is no token: the client is the owner at the socket.
     #[cfg(unix)]
     Always,
-    /// One that the owner made: as long as it means the same.
+    /// A token that the owner made; valid as long as it stands for the same principal.
     Token { digest: TokenDigest, principal: Principal, tokens: watch::Receiver<Arc<Tokens>> },
-    /// One of the authorization server: until then, in Unix time.
+    /// A token of the authorization server; valid until this Unix time.
     Until(Duration),
 }
 
@@ -37,7 +37,7 @@ impl Validity {
         }
     }
 
-    /// Completes when the token is not valid any more: it was removed, has another secret or other
+    /// Completes when the token is no longer valid: it was removed, has another secret or other
     /// scopes, or has expired.
     pub(crate) async fn ended(self) {
         match self {
@@ -46,7 +46,7 @@ impl Validity {
             Self::Token { digest, principal, mut tokens } => {
                 let is_other = |tokens: &Arc<Tokens>| tokens.principal_of(&digest).as_ref() != Some(&principal);
                 if tokens.wait_for(is_other).await.is_err() {
-                    // The server ends, and its connections with it.
+                    // The server is ending, and its connections end with it.
                     std::future::pending::<()>().await;
                 }
             }

@@ -1,7 +1,7 @@
-//! Fetches the keys of the authorization server, one fetch at a time, and within a rate that its
-//! owner can accept.
+//! Fetches the keys of the authorization server, one fetch at a time, and at a rate that its owner
+//! can accept.
 //!
-//! A separate task does it: a client that hangs up while it waits does not end a fetch, and so
+//! A separate task does this: a client that hangs up while it waits does not end a fetch, and so
 //! cannot use up the fetches of others.
 
 use std::{sync::Arc, time::Duration};
@@ -13,9 +13,9 @@ use url::Url;
 
 use super::{Documents, keys::Keys};
 
-/// Older keys are fetched again, and remain valid meanwhile.
+/// Keys older than this are fetched again, but remain valid meanwhile.
 const FRESH: Duration = Duration::from_secs(10 * 60);
-/// Even older keys are not valid any more: a key that the issuer has withdrawn is accepted for at
+/// Keys older than this are no longer valid: a key that the issuer has withdrawn is accepted for at
 /// most this long, whatever happens to the fetches.
 const GOOD: Duration = Duration::from_secs(60 * 60);
 /// How many fetches there may be in a row. An unknown key causes one, so a server that changes its
@@ -28,7 +28,7 @@ const FETCH: Duration = Duration::from_secs(15);
 
 /// The authorization server's keys.
 pub(super) struct Issuer {
-    /// The round that somebody waits for.
+    /// The latest round that somebody waits for.
     wanted: watch::Sender<u64>,
     fetched: watch::Receiver<Fetched>,
     _task: AbortOnDropHandle<()>,
@@ -53,7 +53,7 @@ impl Fetched {
 }
 
 impl Issuer {
-    /// Nothing is fetched yet.
+    /// Creates it. Nothing is fetched yet.
     pub(super) fn new(issuer: String, url: &Url, documents: Arc<dyn Documents>) -> Self {
         let (wanted, wishes) = watch::channel(0);
         let (results, fetched) = watch::channel(Fetched::default());
@@ -62,7 +62,8 @@ impl Issuer {
         Self { wanted, fetched, _task: task }
     }
 
-    /// The known keys, and the round in which they are. Old ones are fetched again meanwhile.
+    /// The known keys, and the round from which they are. If they are old, they are fetched again
+    /// meanwhile.
     pub(super) fn keys(&self) -> (Option<Arc<Keys>>, u64) {
         let fetched = self.fetched.borrow();
         if !fetched.is_fresh() {
@@ -134,8 +135,8 @@ impl Fetcher {
             match self.documents.get(place).await {
                 Err(why) => trouble = why,
                 Ok(text) => match self.place_of_keys(&text) {
-                    // Some servers answer any request with a page: the metadata may be at the next
-                    // place.
+                    // Some servers answer every request with a page, so the metadata may be at the
+                    // next place.
                     Err(why) => trouble = why,
                     Ok(place) => {
                         let text = self.documents.get(&place).await?;
@@ -147,7 +148,7 @@ impl Fetcher {
         Err(trouble)
     }
 
-    /// The location of the keys in the issuer's metadata: RFC 8414.
+    /// The URL of the keys, from the issuer's metadata: RFC 8414.
     fn place_of_keys(&self, text: &[u8]) -> Result<String, String> {
         #[derive(Deserialize)]
         struct Metadata {
@@ -156,7 +157,7 @@ impl Fetcher {
         }
         let metadata: Metadata = serde_json::from_slice(text)
             .map_err(|_| "its metadata is not a document with 'issuer' and 'jwks_uri'".to_owned())?;
-        // Otherwise it could be another issuer's, served at that address.
+        // Otherwise the metadata could be that of another issuer, served at this address.
         if metadata.issuer != self.issuer {
             return Err("its metadata is that of another issuer".to_owned());
         }
@@ -164,7 +165,7 @@ impl Fetcher {
     }
 }
 
-/// Where an issuer's metadata may be: RFC 8414, and the two places of OpenID Connect.
+/// The URLs where an issuer's metadata may be: RFC 8414, and the two of OpenID Connect.
 fn places(issuer: &str, url: &Url) -> Vec<String> {
     let path = url.path().trim_end_matches('/');
     let at_root = |name: &str| url.join(&format!("/.well-known/{name}{path}")).map(String::from).ok();
@@ -178,7 +179,7 @@ fn places(issuer: &str, url: &Url) -> Vec<String> {
     places
 }
 
-/// The fetches that are left.
+/// How many fetches are left.
 struct Budget {
     left: u32,
     /// When the next one is added.

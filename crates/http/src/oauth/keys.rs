@@ -1,4 +1,4 @@
-//! The keys of an authorization server, and whether one of them has signed a token.
+//! The keys of an authorization server, and the check whether one of them has signed a token.
 //!
 //! A key is valid only for the algorithms of its kind, whatever a token says.
 
@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::token::{Algorithm, Rejected, SignedToken};
 
-/// The most keys that are kept of a set. Servers have two or three; those that sign for many
+/// The most keys that are kept from a set. Servers have two or three; those that sign for many
 /// tenants have a dozen.
 const MAX_KEYS: usize = 64;
 /// How many keys are tried for a token that names none.
@@ -26,7 +26,7 @@ pub(crate) struct Keys(Vec<Key>);
 #[derive(Debug)]
 struct Key {
     id: Option<String>,
-    /// The only algorithm that it is for, if the issuer says so.
+    /// The only algorithm that the key may be used for, if the issuer names one.
     only: Option<Algorithm>,
     material: Material,
 }
@@ -76,7 +76,7 @@ impl Keys {
             return Ok(());
         }
         let named = token.key.is_some() && self.0.iter().any(|key| key.id == token.key);
-        // A token that names no key may be signed by one that is not known yet.
+        // A token that names no key may be signed by a key that is not known yet.
         Err(if named { Rejected::Signature } else { Rejected::UnknownKey })
     }
 }
@@ -134,7 +134,7 @@ fn without_zeros(number: &[u8]) -> &[u8] {
     number.get(zeros..).unwrap_or_default()
 }
 
-/// RSA needs 2,048 bits at least.
+/// The parameters for an algorithm of RSA, whose keys must have at least 2,048 bits.
 fn rsa(algorithm: Algorithm) -> Option<&'static RsaParameters> {
     Some(match algorithm {
         Algorithm::Rs256 => &RSA_PKCS1_2048_8192_SHA256,

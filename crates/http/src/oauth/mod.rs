@@ -25,19 +25,19 @@ use token::{Expected, SignedToken};
 
 pub(crate) use token::Rejected;
 
-/// Where the document about a protected resource is, before the path of the resource.
+/// The path of the document about a protected resource; the path of the resource follows it.
 const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
-/// The scopes that clients are told to request. `admin` is not among them: an owner gives it to
-/// somebody.
+/// The scopes that clients are told to request. `admin` is not among them: only an owner can grant
+/// it.
 const ASKED: [Scope; 3] = [Scope::Search, Scope::RunReadOnly, Scope::Run];
-/// What a client needs to do all that this server is for.
+/// The scopes that a client needs for everything that this server is for.
 const USUAL: [Scope; 2] = [Scope::Search, Scope::Run];
 
 /// A fetched document, or why there is none.
 pub type Document<'d> = Pin<Box<dyn Future<Output = Result<Vec<u8>, String>> + Send + 'd>>;
 
-/// Fetches documents of the authorization server. It bounds their size and time, follows no
-/// redirect, and connects to no address that the issuer should not lead to.
+/// Fetches documents of the authorization server. It must bound their size and time, follow no
+/// redirect, and connect to no address that the issuer must not lead to.
 pub trait Documents: Send + Sync + 'static {
     /// The document at a URL; an error if the answer is not a success.
     fn get<'d>(&'d self, url: &'d str) -> Document<'d>;
@@ -48,9 +48,9 @@ pub trait Documents: Send + Sync + 'static {
 pub struct Need {
     /// The tool's name.
     pub tool: &'static str,
-    /// Without this scope, a call is refused.
+    /// The scope without which a call is refused.
     pub least: Scope,
-    /// The scope that a client is then told to request.
+    /// The scope that a client is told to request in that case.
     pub asked: Scope,
 }
 
@@ -63,7 +63,7 @@ pub struct OAuthOptions {
     pub resource: String,
     /// The prefix of the names of scopes in tokens.
     pub scope_prefix: String,
-    /// What tools need.
+    /// What each tool needs.
     pub needs: &'static [Need],
 }
 
@@ -71,7 +71,7 @@ pub struct OAuthOptions {
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[error("'{url}' is not a URL with a host")]
 pub struct NotAUrl {
-    /// What was given.
+    /// The invalid URL.
     pub url: String,
 }
 
@@ -86,7 +86,7 @@ pub(crate) enum Refusal {
     Unavailable,
 }
 
-/// This server as an OAuth resource, which accepts the tokens of an issuer.
+/// This server as an OAuth resource: it accepts the tokens of an issuer.
 pub struct ResourceServer {
     issuer: Issuer,
     options: OAuthOptions,
@@ -99,8 +99,8 @@ pub struct ResourceServer {
 }
 
 impl ResourceServer {
-    /// A resource that gets keys through `documents`. Must be created in a runtime, for the task
-    /// that fetches.
+    /// A resource that gets keys through `documents`. Must be created within a runtime, because a
+    /// task fetches the keys.
     ///
     /// # Errors
     /// [`NotAUrl`].
@@ -126,7 +126,7 @@ impl ResourceServer {
         principal::name(subject, &self.realm)
     }
 
-    /// The name of the resource's host, which is allowed in `Host`.
+    /// The host of the resource, which is allowed in `Host`.
     pub(crate) fn host(&self) -> &str {
         &self.host
     }

@@ -1,19 +1,20 @@
 //! Names the subjects of an issuer.
 //!
 //! A principal's name appears in rules, tables and lists, and may become part of a server's paths
-//! and arguments. So it is short, has no character with a meaning there, and is unique. It has an
-//! `@`, which the names of tokens cannot have.
+//! and arguments. So it is short, unique, and contains no character with a meaning in those places.
+//! It contains an `@`, which the names of tokens cannot have.
 
 use sha2::{Digest as _, Sha256};
 use url::Url;
 
-/// The longest name of a subject, as it is written here, and of an issuer. With the `@` between
-/// them they have 113 characters: the ledger keeps 120 of a name, and a cut could remove what
-/// distinguishes two.
+/// The longest name of a subject, as written here, and of an issuer. Together with the `@` between
+/// them, they have at most 113 characters: the ledger keeps 120 characters of a name, and cutting
+/// it could remove what distinguishes two names.
 const MAX_SUBJECT: usize = 64;
 const MAX_REALM: usize = 48;
 
-/// The part after the subject: the issuer's host, and which issuer if one host has several.
+/// The part after the subject: the issuer's host, and a distinction if one host has several
+/// issuers.
 pub(super) fn realm(issuer: &str, url: &Url) -> String {
     let host = url.host_str().unwrap_or_default().replace(['[', ']'], "").replace(':', "-");
     let port = url.port().map_or(String::new(), |port| format!("-{port}"));
@@ -37,7 +38,7 @@ pub(super) fn name(subject: &str, realm: &str) -> String {
         }
     }
     if written.len() > MAX_SUBJECT {
-        // No other subject is written like this: two digits follow a `%`.
+        // No other subject is written like this: elsewhere, two digits follow a `%`.
         written = format!("%sha256-{}", hex(subject.as_bytes(), 16));
     }
     format!("{written}@{realm}")

@@ -1,4 +1,4 @@
-//! Which tokens are accepted, and what an authorization server is asked for.
+//! Which tokens are accepted, and which requests an authorization server gets.
 
 use std::{
     collections::BTreeSet,
@@ -68,7 +68,7 @@ struct Server {
     has_a_page: AtomicBool,
     fetches: AtomicUsize,
     asked: Mutex<Vec<String>>,
-    /// Fetches wait for this, if they are to wait.
+    /// If set, fetches wait for this.
     gate: Option<Notify>,
     waits: Notify,
 }
@@ -469,7 +469,7 @@ async fn no_text_that_is_shown_as_a_token_does_more_than_be_refused() {
         let at = random.random_range(0..bytes.len());
         bytes[at] = random.random_range(b' '..=b'~');
         if let Some(keys) = Keys::read(&bytes) {
-            // Whatever comes of it.
+            // The result does not matter.
             let _ = keys.check(&SignedToken::read(&good).expect("a token"));
         }
     }

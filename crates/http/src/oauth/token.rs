@@ -8,7 +8,7 @@ use serde::{
     de::{DeserializeOwned, IgnoredAny},
 };
 
-/// The longest token that is examined. Those with groups and roles in them have some KB.
+/// The longest token that is examined. Tokens that contain groups and roles have some KB.
 const TOKEN_BYTES: usize = 16 * 1024;
 /// How much the clocks of two machines may differ.
 const LEEWAY: Duration = Duration::from_secs(30);
@@ -76,13 +76,13 @@ impl Algorithm {
     }
 }
 
-/// The parts of a token's header that are read. Its hints where to find a key are ignored.
+/// The parts of a token's header that are read. Its hints about where to find a key are ignored.
 #[derive(Deserialize)]
 struct Header {
     alg: String,
     kid: Option<String>,
     typ: Option<String>,
-    /// Extensions that must be understood. None is supported.
+    /// Whether there are extensions that must be understood. None is supported.
     #[serde(default, deserialize_with = "present")]
     crit: bool,
 }
@@ -128,7 +128,7 @@ impl<'t> SignedToken<'t> {
         if !claims.aud.iter().any(|audience| audience == expected.audience) {
             return Err(Rejected::Audience);
         }
-        // JSON has neither infinity nor NaN.
+        // The comparison is safe, because JSON has neither infinity nor NaN.
         if claims.exp + leeway <= now {
             return Err(Rejected::Expired);
         }
@@ -171,7 +171,7 @@ pub(crate) struct Expected<'e> {
     pub(crate) now: Duration,
 }
 
-/// What a token claims.
+/// The claims of a token.
 #[derive(Deserialize)]
 pub(crate) struct Claims {
     iss: String,
@@ -193,9 +193,10 @@ impl Claims {
         &self.sub
     }
 
-    /// Until when the token is accepted, in Unix time.
+    /// The Unix time until which the token is accepted.
     pub(crate) fn until(&self) -> Duration {
-        // A time that is not a duration is later than all others: one before 1970 was refused.
+        // A number that is not a valid duration is later than all others: times before 1970 were
+        // refused.
         Duration::try_from_secs_f64(self.exp).map_or(Duration::MAX, |exp| exp.saturating_add(LEEWAY))
     }
 

@@ -7,7 +7,7 @@ use rmcp::model::{InputRequest, InputRequests, InputResponses};
 use serde_json::Value;
 use tokio::sync::{Notify, oneshot};
 
-/// Open questions of one task. A user sees one at a time.
+/// The most open questions of one task. A user sees one at a time.
 const MAX_OPEN: usize = 16;
 
 /// The questions of one call.
@@ -24,13 +24,13 @@ struct Inner {
 #[derive(Debug, Default)]
 struct Asked {
     open: BTreeMap<String, (InputRequest, oneshot::Sender<Value>)>,
-    /// How many there were: a key is used once.
+    /// How many questions there were: a key is used only once.
     count: u64,
     is_closed: bool,
 }
 
 impl Asks {
-    /// Asks the client. Returns nothing if it cannot be asked, or will not answer any more.
+    /// Asks the client. Returns `None` if it cannot be asked, or will not answer any more.
     ///
     /// # Cancellation
     /// Dropping the future withdraws the question.
@@ -61,18 +61,18 @@ impl Asks {
         self.0.asked.lock().open.iter().map(|(key, (request, _))| (key.clone(), request.clone())).collect()
     }
 
-    /// Passes answers on; those without an open question are dropped.
+    /// Passes answers on; answers without an open question are dropped.
     pub(super) fn answered(&self, answers: InputResponses) {
         let mut asked = self.0.asked.lock();
         for (key, answer) in answers {
             if let Some((_, tell)) = asked.open.remove(&key) {
-                // The asker may be gone.
+                // The asker may no longer be there.
                 let _ = tell.send(answer);
             }
         }
     }
 
-    /// Nobody will answer any more.
+    /// Notes that nobody will answer any more.
     pub(super) fn close(&self) {
         let mut asked = self.0.asked.lock();
         asked.is_closed = true;

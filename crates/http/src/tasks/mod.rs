@@ -1,11 +1,11 @@
 //! Calls that outlive their request: the Tasks extension of the protocol (SEP-2663).
 //!
-//! A client that declares it gets a task's handle when a call takes long, and asks for the answer
-//! later, over any connection. A task belongs to its principal: for all others it does not exist.
-//! rmcp's own manager cannot be used here: it aborts a call when its time to live is over, knows no
-//! principals, and bounds nothing.
+//! A client that declares the extension gets a task's handle when a call takes long, and asks for
+//! the answer later, over any connection. A task belongs to its principal: for all others it does
+//! not exist. rmcp's own manager cannot be used here: it aborts a call when its time to live is
+//! over, knows nothing about principals, and bounds nothing.
 //!
-//! `store` keeps tasks and forgets them, `asks` has a task's questions to its client.
+//! `store` keeps tasks and forgets them, and `asks` has a task's questions to its client.
 
 mod asks;
 mod store;
@@ -37,13 +37,13 @@ pub struct TaskLimits {
     /// How long a call may take before it becomes a task, or `None` if no call does. 10 seconds:
     /// most runs end earlier and need no second request, and no client has given up by then.
     pub after: Option<Duration>,
-    /// All tasks, including those whose results are kept. 512: as many as connections.
+    /// The most tasks, including those whose results are kept. 512: as many as connections.
     pub all: usize,
-    /// Tasks of one principal. 64: as many requests as a client on stdin and stdout may have in
-    /// flight.
+    /// The most tasks of one principal. 64: as many requests as a client on stdin and stdout may
+    /// have in flight.
     pub per_principal: usize,
-    /// How long a result is kept at least. 15 minutes: long enough for a laptop that was closed for
-    /// a moment.
+    /// The least time for which a result is kept. 15 minutes: long enough for a laptop that was
+    /// closed for a moment.
     pub keep: Duration,
     /// While the kept results are larger than this, no call becomes a task. 64 MiB.
     pub kept_bytes: usize,
@@ -64,7 +64,7 @@ impl Default for TaskLimits {
     }
 }
 
-/// A call's messages about its progress.
+/// The latest message about a call's progress.
 pub type Status = Arc<dyn Fn() -> Option<String> + Send + Sync>;
 
 /// The owner of a task, or the principal that asks for one.
@@ -72,13 +72,13 @@ pub type Status = Arc<dyn Fn() -> Option<String> + Send + Sync>;
 pub struct Owner {
     /// The principal's name.
     pub name: Arc<str>,
-    /// Whether it may make calls that change something. If not, it cannot see or cancel such calls
-    /// either.
+    /// Whether it may make calls that change something. If not, it can neither see nor cancel such
+    /// calls.
     pub may_change: bool,
 }
 
 impl Owner {
-    /// Whether a task of `other` belongs to it.
+    /// Whether a task of `other` belongs to this owner.
     fn has(&self, other: &Self) -> bool {
         self.name == other.name && (self.may_change || !other.may_change)
     }
@@ -87,11 +87,11 @@ impl Owner {
 /// A call of a client that knows tasks.
 #[derive(Clone)]
 pub struct Call {
-    /// The name of the token.
+    /// The owner of its task.
     pub owner: Owner,
-    /// How long it may take at most; its task lives longer.
+    /// How long it may take; its task lives longer.
     pub longest: Duration,
-    /// Cancelled when nobody wants the result any more. The work has to react to it.
+    /// Cancelled when nobody wants the result any more. The work must react to it.
     pub cancel: CancellationToken,
     /// Progress for the client while it works.
     pub status: Status,
@@ -102,12 +102,12 @@ pub struct Call {
 /// How a call ended.
 #[derive(Debug)]
 pub enum Ending {
-    /// It has a result, which may say that it failed.
+    /// It has a result, which may report a failure.
     Done(CallToolResult),
-    /// It was cancelled, and stopped. The result is for a waiting client, the text for the status
-    /// of a task.
+    /// It was cancelled, and has stopped. The result is for a waiting client, the text for the
+    /// status of a task.
     Cancelled(CallToolResult, String),
-    /// It has none.
+    /// It has no result.
     Failed(ErrorData),
 }
 
@@ -135,14 +135,15 @@ impl Ending {
 pub struct Tasks(Arc<Shared>);
 
 impl Tasks {
-    /// None yet.
+    /// Creates an empty set of tasks.
     pub fn new(limits: TaskLimits) -> Self {
         Self(Arc::new(Shared::new(limits)))
     }
 
-    /// Does the work of a call, and returns its result, or a task if it takes longer than
-    /// [`TaskLimits::after`] or asks its client something. If there is no room for a task, the
-    /// client waits. Until it is a task, the call is cancelled when it is `given_up`.
+    /// Does the work of a call, and returns its result. If the work takes longer than
+    /// [`TaskLimits::after`], or asks its client something, it returns a task instead. If there is
+    /// no room for a task, the client waits. As long as it is not a task, the call is cancelled
+    /// when it is `given_up`.
     ///
     /// # Errors
     /// What the work ended in.
@@ -228,7 +229,7 @@ impl Tasks {
     }
 }
 
-/// Keeps how a task ended, and forgets it when its time is over.
+/// Keeps the result of a task, and forgets the task when its time is over.
 async fn supervise(shared: Weak<Shared>, id: String, mut running: JoinSet<Ending>) {
     let ending = Ending::of(running.join_next().await);
     let until = shared.upgrade().and_then(|shared| shared.end(&id, ending));

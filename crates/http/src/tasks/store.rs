@@ -1,4 +1,4 @@
-//! The existing tasks, and how many there may be.
+//! The existing tasks, and the bounds on their number.
 
 use std::{collections::HashMap, fmt::Write as _, sync::Arc, time::Duration};
 
@@ -15,13 +15,13 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Asks, Call, Ending, Owner, Status, TaskLimits};
 
-/// Random bytes of an id. Knowing an id does not replace being its principal.
+/// Random bytes of an id. Knowing an id does not give access to a task of another principal.
 const ID_BYTES: usize = 16;
 
 pub(super) struct Shared {
     pub(super) limits: TaskLimits,
     tasks: Mutex<HashMap<String, Entry>>,
-    /// One for each task, from its start until it is forgotten. They end with the server.
+    /// One future for each task, from its start until it is forgotten. They end with the server.
     watching: Mutex<JoinSet<()>>,
 }
 
@@ -82,7 +82,7 @@ impl Shared {
         all.spawn(watching);
     }
 
-    /// Keeps how a task ended, and returns until when.
+    /// Keeps the result of a task, and returns until when it is kept.
     pub(super) fn end(&self, id: &str, ending: Ending) -> Option<Instant> {
         let (payload, message) = match ending {
             Ending::Done(result) => (TaskPayload::Completed { result: object(&result) }, None),
@@ -98,7 +98,7 @@ impl Shared {
         let mut tasks = self.tasks.lock();
         let entry = tasks.get_mut(id)?;
         entry.asks.close();
-        // Its progress may keep alive what it worked with.
+        // Its progress may keep alive the things that it worked with.
         entry.status = Arc::new(|| None);
         entry.task.status_message = message;
         entry.task.last_updated_at = current_timestamp();
@@ -131,7 +131,7 @@ impl Shared {
                 }
             }
         };
-        // A result may be large, so it is copied without the lock.
+        // A result may be large, so it is copied after the lock is released.
         let payload = payload.map_or(TaskPayload::Working, |payload| TaskPayload::clone(&payload));
         Ok(DetailedTask::new(task, payload))
     }
@@ -165,7 +165,7 @@ impl Shared {
 }
 
 impl Entry {
-    /// Its time to live, which never becomes shorter than the client was told, and lasts at least
+    /// Its time to live, which is never shorter than what the client was told, and lasts at least
     /// `keep` from now.
     fn lives_at_least(&mut self, keep: Duration) -> Duration {
         let needed = self.began.elapsed().saturating_add(keep);
@@ -175,7 +175,7 @@ impl Entry {
     }
 }
 
-/// A task of this owner. That of another is treated as if it did not exist.
+/// A task of this owner. A task of another owner is treated as if it did not exist.
 fn known<'t>(tasks: &'t mut HashMap<String, Entry>, owner: &Owner, id: &str) -> Result<&'t mut Entry, ErrorData> {
     tasks
         .get_mut(id)

@@ -1,4 +1,4 @@
-//! Tests what is in front of rmcp's transport, over real sockets.
+//! Tests the layer in front of rmcp's transport, over real sockets.
 
 mod support;
 
@@ -18,7 +18,7 @@ async fn both_protocol_revisions_are_served_at_one_endpoint() {
 
     let (headers, body) = modern("who");
     let mut wire = served.connect().await;
-    // There a session's name has no meaning.
+    // The id of a session has no meaning there.
     wire.post(&served.bob, &format!("{headers}Mcp-Session-Id: {session}\r\n"), &body).await;
     let head = soon(wire.head()).await;
     assert!(head.starts_with("HTTP/1.1 200"), "{head}");
@@ -56,7 +56,7 @@ async fn a_page_of_an_allowed_origin_may_ask_and_read_and_no_other_may() {
         wire.send(&format!("OPTIONS /mcp HTTP/1.1\r\nHost: {host}\r\n{origin}{asks}\r\n")).await;
         soon(wire.head()).await
     };
-    // Without a token, as browsers send none here.
+    // Without a token, because browsers send none with a preflight.
     let head = preflight(&format!("Origin: {page}\r\n")).await;
     assert!(head.starts_with("HTTP/1.1 204"), "{head}");
     assert_eq!(header(&head, "access-control-allow-origin"), Some(page.as_str()));
@@ -205,7 +205,7 @@ async fn an_idle_session_ends_and_a_call_in_flight_keeps_its_own_also_without_it
         wire.post(&served.ann, &in_session(&session), &call(1, "wait")).await;
         soon(served.signals.begun.notified()).await;
         let wire = stream_stays.then_some(wire);
-        // That this one is removed shows that the reaper has run since.
+        // This session being removed shows that the reaper has run since.
         let other = served.begin(&served.bob).await;
         soon(served.sessions.wait_for(|count| *count == 1)).await.expect("it serves");
         assert!(served.ask(&served.bob, &other, 1, "who").await.starts_with("HTTP/1.1 404"));
@@ -240,7 +240,7 @@ async fn a_reader_that_reads_nothing_holds_up_nobody_else_and_is_cut_off() {
     wire.post(&served.ann, &in_session(&stalled), &call(1, "flood")).await;
     soon(served.in_flight.wait_for(|count| *count == 1)).await.expect("it serves");
     assert!(served.ask(&served.bob, &other, 1, "who").await.contains("\"result\""));
-    // Nobody reads, so the flood can end in one way only.
+    // Nobody reads, so the flood can end in only one way.
     soon(served.in_flight.wait_for(|count| *count == 0)).await.expect("it serves");
     assert!(!soon(wire.rest()).await.contains("flooded"));
     assert!(served.ask(&served.ann, &stalled, 2, "who").await.contains("\"result\""));
@@ -274,7 +274,7 @@ async fn a_request_that_comes_byte_by_byte_ends_its_connection_however_long_it_c
     {
         let mut wire = served.connect().await;
         wire.send(&sent).await;
-        // Each byte is in time, but the whole is not.
+        // Each byte is in time, but the whole body is not.
         let dripping = async {
             loop {
                 tokio::time::sleep(SHORT / 10).await;
@@ -415,7 +415,7 @@ async fn bodies_are_bounded_alone_and_together() {
     ))
     .await;
     soon(served.in_flight.wait_for(|count| *count == 1)).await.expect("it serves");
-    // The room that the first one takes grows as its bytes arrive.
+    // The room that the first body takes grows as its bytes arrive.
     loop {
         let mut wire = served.connect().await;
         wire.post(&served.ann, "", INITIALIZE).await;

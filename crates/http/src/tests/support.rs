@@ -56,7 +56,7 @@ impl ServerHandler for Fixture {
                     }
                 }
             }
-            // More than all buffers on the way can hold.
+            // More than all the buffers on the way can hold.
             "flood" => {
                 let token = context.meta.get_progress_token().expect("it was asked for");
                 for number in 0..400_u32 {
@@ -168,7 +168,7 @@ pub(crate) fn header<'a>(head: &'a str, name: &str) -> Option<&'a str> {
         .map(|(_, value)| value)
 }
 
-/// Ends a test that would wait for ever.
+/// Fails a test that would otherwise wait forever.
 pub(crate) async fn soon<T>(future: impl Future<Output = T>) -> T {
     tokio::time::timeout(Duration::from_secs(60), future).await.expect("it happens within a minute")
 }
