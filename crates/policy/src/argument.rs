@@ -1,4 +1,4 @@
-//! The argument that a condition looks at.
+//! The argument that a condition examines.
 
 use serde_json::{Map, Value};
 
@@ -21,18 +21,18 @@ pub(crate) enum Segment {
     Each,
 }
 
-/// The end of a path without `[]`.
+/// The result of following a path without `[]`.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Found<'v> {
     Value(&'v Value),
     /// Nothing, in an object.
     Missing,
-    /// Something on the way is not an object, or has a name that some servers treat as the same.
+    /// A value on the path is not an object, or has a name that some servers treat as the same.
     Unknown,
 }
 
-/// An object's value for a name. Some servers read `PATH` as `path`, and use the last of both: if
-/// there is a name that differs only in case, the value is unknown.
+/// An object's value for a name. Some servers read `PATH` as `path`, and use the last one if both
+/// exist: if there is a name that differs only in case, the value is unknown.
 pub(crate) fn member<'v>(object: &'v Map<String, Value>, name: &str) -> Found<'v> {
     if object.keys().any(|other| other != name && is_same_but_for_case(other, name)) {
         return Found::Unknown;
@@ -51,7 +51,7 @@ impl ArgumentPath {
     pub(crate) fn parse(text: &str) -> Result<Self, ProblemKind> {
         let refused = |problem| ProblemKind::ArgumentPath { path: shown(text), problem };
         let (mut segments, mut name, mut characters) = (Vec::new(), String::new(), text.chars().peekable());
-        // Whether a name must follow, and whether one may.
+        // Whether a name must follow next, and whether one may.
         let (mut wants_name, mut is_closed) = (true, false);
         while let Some(character) = characters.next() {
             match character {
@@ -93,7 +93,7 @@ impl ArgumentPath {
         Ok(Self { text: text.to_owned(), segments })
     }
 
-    /// As it was written.
+    /// The path as it was written.
     pub(crate) fn text(&self) -> &str {
         &self.text
     }

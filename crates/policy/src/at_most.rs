@@ -1,13 +1,13 @@
-//! How often a rule lets calls pass: `at_most = "20/run"`.
+//! How many calls a rule lets through: `at_most = "20/run"`.
 
 use std::{fmt, str::FromStr, time::Duration};
 
-/// So many calls per period.
+/// A number of calls per period.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AtMost {
     /// The most calls.
     pub calls: u32,
-    /// In which period.
+    /// The period.
     pub per: Period,
 }
 
@@ -16,7 +16,7 @@ pub struct AtMost {
 pub enum Period {
     /// One run.
     Run,
-    /// The last minute, of all runs of a principal.
+    /// The last minute, counting all runs of a principal.
     Minute,
     /// The last hour, likewise.
     Hour,

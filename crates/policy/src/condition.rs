@@ -1,7 +1,7 @@
 //! Conditions on arguments, which are true, false or unknown.
 //!
 //! A condition is unknown if its value is missing or has another type. Rules that deny or ask treat
-//! unknown as true, rules that allow treat it as false: leaving out a value never opens anything.
+//! unknown as true, rules that allow treat it as false: leaving out a value never allows anything.
 
 use std::{fmt, path::PathBuf, sync::Arc};
 
@@ -121,7 +121,7 @@ impl Values {
     }
 }
 
-/// The caller, and a source of knowledge about files.
+/// The caller, and what is known about files.
 #[derive(Clone, Copy)]
 pub(crate) struct Context<'c> {
     pub(crate) server: &'c str,
@@ -129,12 +129,12 @@ pub(crate) struct Context<'c> {
 }
 
 impl Operator {
-    /// Whether it asks the file system.
+    /// Whether it needs the file system.
     pub(crate) fn asks_places(&self) -> bool {
         matches!(self, Self::Under(_) | Self::NotUnder(_))
     }
 
-    /// Its name, as it is written.
+    /// Its name in the file.
     pub(crate) fn key(&self) -> &'static str {
         match self {
             Self::Is(_) => "is",
@@ -256,7 +256,7 @@ impl Condition {
     }
 }
 
-/// Folds until the answer is certain.
+/// Combines results until the answer is certain.
 fn fold(
     truths: &mut dyn Iterator<Item = Truth>,
     first: Truth,

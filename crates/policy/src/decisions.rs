@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::{Assumed, AtMost, Broken, Call, Caller, Gate, History, Labels, Measure, Places, Policy, absolute_folder};
 
-/// A path is in a folder if it begins with its name; `..` makes everything unknown.
+/// A path is in a folder if it begins with the folder's name; `..` makes everything unknown.
 struct ByName;
 
 impl Places for ByName {
@@ -170,7 +170,7 @@ fn an_explanation_names_each_rule_and_what_it_saw() {
     );
 }
 
-/// So many calls were made before.
+/// The number of calls that were made before.
 struct Before(Option<u32>);
 
 impl History for Before {

@@ -8,9 +8,9 @@ use belljar_model::{Effect, Position, display::line};
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{position}: {fault}")]
 pub struct Problem {
-    /// Where.
+    /// The position of the fault.
     pub position: Position,
-    /// What.
+    /// The fault.
     pub fault: ProblemKind,
 }
 
@@ -18,7 +18,7 @@ pub struct Problem {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{}", all(problems))]
 pub struct Problems {
-    /// Each of them.
+    /// The single problems.
     pub problems: Vec<Problem>,
 }
 
@@ -30,15 +30,15 @@ fn all(problems: &[Problem]) -> String {
     text
 }
 
-/// What is wrong at a place.
+/// What is wrong at a position.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "the messages say what each field is")]
 pub enum ProblemKind {
-    /// The text is not TOML.
+    /// The text is not valid TOML.
     #[error("not valid TOML: {message}")]
     Syntax { message: String },
-    /// The text nests too deep.
+    /// The text nests too deeply.
     #[error("nested deeper than {limit} levels: rules need six")]
     TooDeep { limit: usize },
     /// An unknown key.
@@ -47,7 +47,7 @@ pub enum ProblemKind {
     /// A missing key.
     #[error("{place} has no '{key}': {help}")]
     MissingKey { place: String, key: &'static str, help: &'static str },
-    /// A value of another kind.
+    /// A value of the wrong type or form.
     #[error("'{field}' must be {expected}, not {found}")]
     Expected { field: String, expected: &'static str, found: String },
     /// Two rules with the same id.
@@ -62,7 +62,7 @@ pub enum ProblemKind {
     /// `carries` in a rule that allows.
     #[error("'carries' cannot be in a rule that allows: a label must not allow anything")]
     AllowsCarrying,
-    /// `ask` in a rule that does not ask.
+    /// `ask` in a rule that never asks.
     #[error("'ask' says how the owner is asked, and this rule does not ask: leave it out, or write then = \"ask\"")]
     AsksNobody,
     /// An unknown way to ask.
@@ -80,10 +80,10 @@ pub enum ProblemKind {
     /// A label that no rule asks about.
     #[error("no rule says carries = \"{label}\": the label does nothing")]
     UnusedLabel { label: String },
-    /// A key about an earlier call that the rule does not ask for.
+    /// A key that only has a meaning with `after`, which the rule does not have.
     #[error("'{key}' belongs to 'after', which is missing: name the tools whose call must come first")]
     WithoutAfter { key: String },
-    /// A tool that may do more than read.
+    /// A tool to measure with that may do more than read.
     #[error(
         "{tool} counts as {effect}: a tool to measure with must only read; if it does, say so in 'effects' of its server"
     )]
@@ -130,7 +130,7 @@ pub enum ProblemKind {
     /// A value that the tool does not accept.
     #[error("'{value}' is not among the values of '{argument}' that {tool} takes{}", meant(nearest.as_deref()))]
     Unlisted { argument: String, value: String, tool: String, nearest: Option<String> },
-    /// A condition that makes sense only for other tools of its rule.
+    /// A condition that makes sense only for some of the rule's tools.
     #[error("{fault}; rule '{rule}' treats the condition as unknown there")]
     NotEverywhere { fault: Box<ProblemKind>, rule: String },
     /// Too many entries.
@@ -150,7 +150,7 @@ impl ProblemKind {
     }
 }
 
-/// An error at a byte of the file.
+/// An error at a byte offset in the file.
 #[derive(Debug)]
 pub(crate) struct Located {
     pub(crate) offset: usize,
@@ -163,7 +163,7 @@ impl Located {
     }
 }
 
-/// A name from the file for a message: on one line and shortened.
+/// A name from the file, on one line and shortened, for a message.
 pub(crate) fn shown(name: &str) -> String {
     let mut short: String = name.chars().take(80).collect();
     if short.len() < name.len() {
@@ -209,7 +209,7 @@ fn meant(nearest: Option<&str>) -> String {
     nearest.map_or_else(String::new, |nearest| format!(": did you mean '{nearest}'?"))
 }
 
-/// What to write if a list was overlooked.
+/// A suggestion in case the argument is a list and the rule overlooked that.
 fn elements(declared: &str, help: &str) -> String {
     if declared == "an array" { format!("; for its elements, {help}") } else { String::new() }
 }

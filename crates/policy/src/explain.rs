@@ -1,4 +1,4 @@
-//! Explains a decision: each rule that was looked at, and the result of each of its conditions.
+//! Explains a decision: each rule that was examined, and the result of each of its conditions.
 
 use std::{fmt, sync::Arc};
 
@@ -15,7 +15,7 @@ use crate::{
 /// The characters of a value that are shown.
 const VALUE_CHARACTERS: usize = 80;
 
-/// A decision with everything that led to it.
+/// A decision, with everything that led to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Explanation {
     /// The decision.
@@ -23,22 +23,22 @@ pub struct Explanation {
     /// The rules for the tool, in the order in which they are evaluated: those that deny, and then
     /// the others.
     pub steps: Vec<Step>,
-    /// The verdict if no rule decides.
+    /// The verdict if no rule decides the call.
     pub default: Verdict,
 }
 
 /// One rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Step {
-    /// Its name.
+    /// The rule's name.
     pub rule: Arc<str>,
     /// Its position in the file.
     pub position: Position,
     /// Its verdict for calls that it matches.
     pub verdict: Verdict,
-    /// Whether it matches this one.
+    /// Whether the rule matches this call.
     pub is_match: bool,
-    /// Its conditions and their results: `(what was looked at, what was found)`.
+    /// The results of the rule's conditions.
     pub findings: Vec<Finding>,
 }
 
@@ -47,9 +47,9 @@ pub struct Step {
 pub struct Finding {
     /// The condition.
     pub condition: String,
-    /// The value that was seen, shortened.
+    /// The value that was found, shortened.
     pub seen: String,
-    /// Whether it is met; `None` where that is unknown.
+    /// Whether the condition is met; `None` if that is unknown.
     pub is_met: Option<bool>,
 }
 
@@ -214,8 +214,7 @@ fn shortened(text: &str) -> String {
     display::line(&short).into_owned()
 }
 
-/// The elements that a path leads to, as far as they are shown; missing ones are shown as
-/// `nothing`.
+/// The elements that a path leads to, as many as are shown; missing ones are shown as `nothing`.
 fn elements(segments: &[Segment], arguments: &Map<String, Value>) -> String {
     let mut found = Vec::new();
     if let Some((Segment::Member(name), rest)) = segments.split_first() {

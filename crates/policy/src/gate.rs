@@ -17,7 +17,7 @@ pub(crate) const MAX_WITHIN: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 /// An earlier call that a rule requires.
 #[derive(Debug)]
 pub struct Gate {
-    /// The rule.
+    /// The rule's name.
     pub(crate) rule: Arc<str>,
     pub(crate) tools: Vec<ToolGlob>,
     pub(crate) within: Option<Duration>,
@@ -30,7 +30,8 @@ impl Gate {
         &self.rule
     }
 
-    /// How long it counts in other runs of the principal; `None` if only its own run counts.
+    /// How long such a call in another run of the principal counts; `None` if only a call in the
+    /// same run counts.
     pub fn within(&self) -> Option<Duration> {
         self.within
     }
@@ -46,7 +47,7 @@ impl Gate {
         Some(values.to_string())
     }
 
-    /// As it was written.
+    /// The condition as it was written.
     pub(crate) fn text(&self) -> String {
         let tools: Vec<String> =
             self.tools.iter().map(|glob| format!("{}.{}", glob.server.text(), glob.tool.text())).collect();
@@ -56,12 +57,12 @@ impl Gate {
     }
 }
 
-/// A call that is made first, and whose count decides.
+/// A call that is made first, and whose count decides about the judged call.
 #[derive(Debug, PartialEq)]
 pub struct Measure {
     pub(crate) tool: ToolPath,
     pub(crate) offset: usize,
-    /// Texts in braces are arguments of the call that is judged.
+    /// Its arguments. Names in braces stand for arguments of the judged call.
     pub(crate) arguments: Map<String, Value>,
     /// The position of the count in the result.
     pub(crate) count: String,
@@ -98,7 +99,7 @@ impl Measure {
         }
     }
 
-    /// The count as text, for the person who decides.
+    /// The count as a text for the person who decides.
     pub(crate) fn said(&self, count: Option<u64>) -> String {
         let (tool, max) = (display::line(&self.tool.to_string()).into_owned(), self.max);
         match count {
@@ -113,7 +114,8 @@ pub(crate) fn placeholder(text: &str) -> Option<&str> {
     text.strip_prefix('{')?.strip_suffix('}')
 }
 
-/// A value of the file, whose depth is bounded, with braces replaced from these arguments.
+/// A value from the file, whose depth is bounded, with the names in braces replaced by these
+/// arguments.
 fn filled(value: &Value, of: &Map<String, Value>) -> Option<Value> {
     Some(match value {
         Value::String(text) => match placeholder(text) {

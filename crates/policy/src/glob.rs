@@ -9,13 +9,13 @@ use crate::error::{ProblemKind, shown};
 pub(crate) struct Glob(Vec<char>);
 
 impl Glob {
-    /// Reads a pattern; `what` describes the names, for errors.
+    /// Parses a pattern; `what` says in errors what kind of names it is for.
     pub(crate) fn parse(text: &str, what: &'static str) -> Result<Self, ProblemKind> {
         let refused = |problem| ProblemKind::Pattern { pattern: shown(text), what, problem };
         if text.is_empty() {
             return Err(refused("it is empty"));
         }
-        // An author who writes these expects more than there is.
+        // Whoever writes these characters expects more than is supported.
         if text.contains(['[', ']', '{', '}', '\\', '!', ',', ' ']) || text.chars().any(char::is_control) {
             return Err(refused("only * and ? have a meaning, and names have no brackets, braces, commas or spaces"));
         }

@@ -8,11 +8,11 @@ use crate::{AtMost, Gate, Labels, Measure};
 
 /// Knows the earlier calls. `None` means that the answer is not known (yet).
 pub trait History: Send + Sync {
-    /// Whether this rule has room for another call. It is asked for a rule that matches the call
-    /// otherwise, and the call counts from then on, unless it is denied.
+    /// Whether this rule has room for another call. This is asked only if everything else in the
+    /// rule matches the call; the call is counted from then on, unless it is denied.
     fn has_room(&self, rule: &Arc<str>, at_most: AtMost) -> Option<bool>;
 
-    /// Whether the run of the call, or its principal, carries one of these labels.
+    /// Whether the run that makes the call, or its principal, carries one of these labels.
     fn carries(&self, labels: Labels) -> Option<bool>;
 
     /// Whether a call that this gate requires succeeded before, with these [values](Gate::values).

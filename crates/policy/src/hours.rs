@@ -8,13 +8,13 @@ const DAY_MINUTES: u16 = 24 * 60;
 /// A moment of the week in the owner's time zone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LocalTime {
-    /// From 0, Monday, to 6.
+    /// The day, from 0 for Monday to 6.
     day: u8,
     minute: u16,
 }
 
 impl LocalTime {
-    /// A time of a day of the week, counted from Monday as 0. `None` if it does not exist.
+    /// A time on a day of the week, counted from 0 for Monday. `None` if it does not exist.
     pub fn new(day: u8, hour: u8, minute: u8) -> Option<Self> {
         let is_time = day < 7 && hour < 24 && minute < 60;
         is_time.then(|| Self { day, minute: u16::from(hour) * 60 + u16::from(minute) })
@@ -50,7 +50,7 @@ pub(crate) struct Hours {
 }
 
 impl Hours {
-    /// Whether this moment is in them.
+    /// Whether this moment is within them.
     pub(crate) fn contain(&self, at: LocalTime) -> bool {
         let is_on = |day: u8| self.days.get(usize::from(day)).copied().unwrap_or_default();
         let (today, yesterday) = (is_on(at.day), is_on((at.day + 6) % 7));
@@ -113,7 +113,7 @@ fn number(day: &str) -> Option<u8> {
     DAYS.iter().position(|known| *known == day).and_then(|at| u8::try_from(at).ok())
 }
 
-/// The minute of a time such as `09:30`; `24:00` is the end of the day.
+/// The minute of the day for a time such as `09:30`; `24:00` is the end of the day.
 fn minute(time: &str) -> Option<u16> {
     let (hour, minute) = time.split_once(':')?;
     let two = |digits: &str| {

@@ -1,8 +1,9 @@
-//! Finds the rules of a tool that can match some arguments at all, without looking at each of them.
+//! Finds the rules of a tool that may match some arguments, without examining each rule.
 //!
-//! Each argument has sets of bits, one bit for each rule: the rules that say nothing indexable
-//! about it, and those that match its value. The rules in all sets are then evaluated normally. So
-//! a set may contain a rule that does not match, but must never lack one that does.
+//! For each argument there are sets of bits, one bit for each rule: the rules that have no
+//! indexable condition on the argument, and those whose condition its value meets. The rules that
+//! are in the sets of all arguments are then evaluated normally. So a set may contain a rule that
+//! does not match, but must never lack one that does.
 
 use std::{cmp::Ordering, collections::HashMap};
 
@@ -38,7 +39,8 @@ pub(crate) struct Index {
 }
 
 impl Index {
-    /// An index of so many rules. For one rule and one argument, the first entry counts.
+    /// An index of this many rules. If a rule has several entries for one argument, the first one
+    /// counts.
     pub(crate) fn new<'e>(rules: usize, entries: impl Iterator<Item = Entry<'e>>) -> Self {
         let mut by_argument: HashMap<usize, Vec<(Entry<'e>, Key<'e>)>> = HashMap::new();
         for entry in entries {
@@ -55,7 +57,7 @@ impl Index {
         Self { rules, arguments }
     }
 
-    /// The rules that may match, in order. `found` are the arguments that were looked up.
+    /// The rules that may match, in order. `found` has the arguments that were looked up.
     pub(crate) fn candidates(&self, found: &[Found<'_>]) -> Candidates {
         let mut all = Set::full(self.rules);
         let mut scratch = Set::empty(self.rules);
@@ -95,16 +97,16 @@ impl<'e> Key<'e> {
     }
 }
 
-/// What rules say about one argument.
+/// What the rules require of one argument.
 #[derive(Debug)]
 struct OfArgument {
-    /// The rules that say nothing indexable about it.
+    /// The rules that have no indexable condition on it.
     silent: Set,
     /// Those that treat a value that is not a text, or not a number, as true.
     unless_text: Set,
     unless_number: Set,
     texts: HashMap<Box<str>, Vec<usize>>,
-    /// All by number.
+    /// All entries, sorted by their numbers.
     numbers: Vec<(Number, usize)>,
     least: Vec<(Number, usize)>,
     most: Vec<(Number, usize)>,
@@ -184,7 +186,7 @@ impl Set {
         Self(vec![0; rules.div_ceil(BITS)])
     }
 
-    /// All rules, and unused bits.
+    /// All rules; unused bits are set, too.
     fn full(rules: usize) -> Self {
         Self(vec![u64::MAX; rules.div_ceil(BITS)])
     }

@@ -1,9 +1,9 @@
 //! The owner's rules for calls: which tools, with which arguments, for whom.
 //!
-//! There are three principles. **A deny always binds; among allow and ask the first match in the
-//! order of the file decides; else the default of the effect.** Conditions are true, false or
-//! unknown; **unknown matches rules that deny or ask, and never one that allows**. And a rule that
-//! can have no effect is an error when the file is read.
+//! There are three principles. **A deny always wins; among the rules that allow or ask, the first
+//! match in the order of the file decides; if none matches, the default for the effect decides.**
+//! Conditions are true, false or unknown; **unknown matches rules that deny or ask, and never one
+//! that allows**. And a rule that can have no effect is an error when the file is read.
 //!
 //! ```toml
 //! default = { read_only = "allow", mutating = "ask", external = "ask" }

@@ -1,9 +1,9 @@
-//! Checks rules against the lists of servers: a rule with a wrong name does nothing, and nobody
-//! would notice.
+//! Checks rules against the servers' lists of tools: a rule with a wrong name has no effect, and
+//! nobody would notice.
 //!
-//! What is certainly wrong is an error, what is probably wrong a warning. A condition that makes no
-//! sense with a server's list is [`Broken`]: it is unknown from then on, so that rules for this
-//! server fail closed, and other rules do not change.
+//! Whatever is certainly wrong is an error; whatever is probably wrong is a warning. A condition
+//! that makes no sense with a server's list is [`Broken`]: its result is then always unknown, so
+//! that rules for this server fail closed, and other rules do not change.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,14 +18,14 @@ use crate::{
     schema::{Declared, Types, declared},
 };
 
-/// What is known of one configured server.
+/// What is known about one configured server.
 #[derive(Debug, Clone, Copy)]
 pub struct ServerTools<'l> {
     /// Its exact name.
     pub name: &'l str,
-    /// What the owner says of its tools.
+    /// What the owner declares about the effects of its tools.
     pub effects: &'l EffectRules,
-    /// Its tool list. `None` if that is not known.
+    /// Its list of tools; `None` if it is not known.
     pub tools: Option<&'l [ToolDefinition]>,
 }
 
@@ -41,7 +41,7 @@ pub struct Comparison {
 /// A certain error.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mistake {
-    /// The server whose list disagrees; `None` if there is no such server.
+    /// The server whose list the rule contradicts; `None` if there is no such server.
     pub server: Option<String>,
     /// What is wrong, and where.
     pub problem: Problem,
@@ -62,7 +62,7 @@ impl Broken {
     }
 }
 
-/// The findings, at bytes of the file.
+/// The findings, by byte offset in the file.
 #[derive(Default)]
 struct Found {
     mistakes: Vec<(usize, Option<String>, ProblemKind)>,
@@ -91,7 +91,7 @@ impl Policy {
         }
     }
 
-    /// The conditions that make no sense with the list of one server, and why.
+    /// The conditions that make no sense with one server's list, and why.
     pub fn broken(&self, server: &ServerTools<'_>) -> (Broken, Vec<Problem>) {
         let mut found = Found::default();
         self.compare_arguments(server, &mut found);
@@ -227,7 +227,7 @@ impl Looked<'_> {
             }
         }
         if !means_something {
-            // One report is enough: an error for one tool is usually an error for all of them.
+            // One report is enough: an error for one tool usually applies to all of them.
             if let Some((_, fault)) = faults.into_iter().next() {
                 found.mistakes.push((self.condition.offset, Some(self.server.name.to_owned()), fault));
                 return true;
@@ -271,7 +271,7 @@ impl Looked<'_> {
     }
 }
 
-/// The types for which an operator has a result; `None` if it has one for all.
+/// The types of values for which an operator has a result; `None` if it has one for all types.
 fn wanted(operator: &Operator) -> Option<Types> {
     match operator {
         Operator::Is(values) | Operator::In(values) | Operator::NotIn(values) => Some(types_of(values)),
@@ -296,7 +296,7 @@ fn types_of(values: &Values) -> Types {
     types
 }
 
-/// A text in a rule that the schema does not list, and the nearest one that it lists.
+/// A text in a rule that the schema does not list, and the most similar one that it lists.
 fn unlisted(operator: &Operator, listed: &[&serde_json::Value]) -> Option<(String, Option<String>)> {
     let (Operator::Is(values) | Operator::In(values) | Operator::NotIn(values)) = operator else { return None };
     let listed: Vec<&str> = listed.iter().filter_map(|value| value.as_str()).collect();

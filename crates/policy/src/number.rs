@@ -1,8 +1,8 @@
-//! Numbers, compared exactly: rounding never decides whether a limit was kept.
+//! Numbers, compared exactly: rounding must never decide whether a limit is exceeded.
 
 use std::{cmp::Ordering, fmt};
 
-/// A number of JSON or TOML.
+/// A number from JSON or TOML.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Number {
     Whole(i128),
@@ -33,7 +33,7 @@ impl Number {
 
 #[expect(clippy::cast_possible_truncation, reason = "the float was just seen to be a whole number that fits")]
 fn whole_and_float(whole: i128, float: f64) -> Ordering {
-    /// Larger than every whole number that is compared, since those have 64 bits.
+    /// Larger than every integer that is compared, since those have 64 bits.
     const BEYOND: f64 = 1e30;
     if float >= BEYOND {
         return Ordering::Less;

@@ -1,8 +1,8 @@
 //! Tools whose definitions are pinned: `pin = true`.
 //!
-//! A model reads a server's description of a tool before it calls it. A pinned definition is kept
-//! when it is first seen; once the server describes the tool differently, its calls are asked about
-//! until the owner has accepted that.
+//! A model reads a server's description of a tool before it calls the tool. The definition is
+//! pinned when it is first seen; if the server later describes the tool differently, the owner is
+//! asked about its calls until they have accepted the new definition.
 
 use std::fmt::Write as _;
 
@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::{AskTerms, Decision, glob::ToolGlob};
 
-/// Replaces the name of a rule if a pin decided.
+/// Stands in place of a rule's name if a pin decided.
 pub(crate) const PIN: &str = "pin";
 
 const WHY: &str = "its server describes it otherwise than when it was pinned";
@@ -20,7 +20,7 @@ const WHY: &str = "its server describes it otherwise than when it was pinned";
 #[derive(Debug)]
 pub(crate) struct Pins {
     pub(crate) offset: usize,
-    /// None: every tool.
+    /// The tools; `None` means every tool.
     pub(crate) tools: Option<Vec<ToolGlob>>,
 }
 
@@ -36,8 +36,8 @@ impl Pins {
 }
 
 impl Decision {
-    /// The same for a tool whose definition differs from the pinned one: its allowed calls are
-    /// asked about.
+    /// The same for a tool whose definition differs from the pinned one: the owner is asked about
+    /// calls that would be allowed.
     #[must_use]
     pub fn held_by_pin(self) -> Self {
         match self.verdict {
@@ -50,14 +50,14 @@ impl Decision {
     }
 }
 
-/// A definition as it is kept and compared, without differences that do not matter in JSON.
+/// A definition as it is stored and compared, without differences that do not matter in JSON.
 pub fn pinned(definition: &ToolDefinition) -> String {
     let mut value = serde_json::to_value(definition).unwrap_or_default();
     value.sort_all_objects();
     value.to_string()
 }
 
-/// The kept part of a definition, laid out for a person. It is not made safe to show.
+/// A stored definition, formatted for a person. Control characters and the like are not removed.
 pub fn laid_out(pinned: &str) -> String {
     let Ok(Value::Object(members)) = serde_json::from_str(pinned) else { return pinned.to_owned() };
     let mut text = String::new();

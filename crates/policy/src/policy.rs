@@ -20,14 +20,15 @@ use crate::{
     tool_policy::ToolPolicy,
 };
 
-/// The host's knowledge of the file system. Used only for `under` and `not_under`.
+/// What the host knows about the file system. Used only for `under` and `not_under`.
 pub trait Places: Send + Sync {
     /// Whether `path`, as this server would read it, certainly leads into one of `folders` (true),
     /// or certainly into none (false). `None` if neither is certain.
     fn is_under(&self, server: &str, path: &str, folders: &[PathBuf]) -> Option<bool>;
 
     /// The arguments as this server would get them, if the host resolves paths in them before it
-    /// sends a call. Used only for the tests of a file: a judged call has such arguments already.
+    /// sends a call. Used only for the tests in a file: the arguments of a judged call are already
+    /// resolved.
     ///
     /// # Errors
     /// The reason if such a call is refused.
@@ -77,9 +78,9 @@ pub struct Call<'c> {
 pub struct Decision {
     /// The verdict.
     pub verdict: Verdict,
-    /// The rule that decided; `None` if none did, and the default of the effect counts.
+    /// The rule that decided; `None` if no rule did, so that the default for the effect decided.
     pub rule: Option<Arc<str>>,
-    /// The owner's reason in the rule.
+    /// The owner's reason, as given in the rule.
     pub why: Option<Arc<str>>,
     /// How the rule asks the owner, if it asks.
     pub ask: AskTerms,
@@ -90,10 +91,10 @@ pub struct Decision {
 /// The owner's rules.
 #[derive(Debug)]
 pub struct Policy {
-    /// In the order of `Effect::ALL`.
+    /// The verdicts if no rule decides, in the order of `Effect::ALL`.
     pub(crate) defaults: [Verdict; 3],
     pub(crate) rules: Vec<Rule>,
-    /// The rules with `after`.
+    /// The positions of the rules with `after`.
     pub(crate) gates: Vec<usize>,
     pub(crate) labels: LabelRules,
     pub(crate) pins: Option<Pins>,
@@ -102,8 +103,8 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// Reads rules. `folder` resolves a text in the file to a folder of this machine, with
-    /// variables and relative to the file.
+    /// Parses rules. `folder` resolves a text from the file to a folder on this machine: it expands
+    /// variables, and relative paths are relative to the file.
     ///
     /// # Errors
     /// [`Problems`]: everything that is wrong, with its position.
@@ -111,13 +112,13 @@ impl Policy {
         read::read(text.strip_prefix('\u{feff}').unwrap_or(text), folder)
     }
 
-    /// The rules for one tool. The result should be kept, since it contains everything that can be
-    /// decided in advance.
+    /// The rules for one tool. The caller should keep the result, because everything that can be
+    /// decided in advance is part of it.
     pub fn for_tool(self: &Arc<Self>, tool: &ToolPath, trusted: TrustedEffect) -> ToolPolicy {
         self.for_tool_but(tool, trusted, &Broken::default())
     }
 
-    /// The same, with the conditions that make no sense with the tool's list.
+    /// The same, given the conditions that make no sense with the list of the tool's server.
     pub fn for_tool_but(self: &Arc<Self>, tool: &ToolPath, trusted: TrustedEffect, broken: &Broken) -> ToolPolicy {
         ToolPolicy::new(self.clone(), tool, trusted, broken)
     }
@@ -133,7 +134,7 @@ impl Policy {
         asks || self.pins.is_some()
     }
 
-    /// The error if there is no webhook: the first rule that wants to tell the owner by one.
+    /// If rules need a webhook, the error for the case that there is none, at the first such rule.
     pub fn wants_webhook(&self) -> Option<Problem> {
         let names = |rule: &&Rule| rule.ask.who.is_some_and(|ways| ways.has(AskWay::Webhook));
         let rule = self.rules.iter().find(names)?;
@@ -168,13 +169,13 @@ impl Policy {
         self.labels.named(name)
     }
 
-    /// The gates for which a call of this tool counts.
+    /// The gates that a call of this tool can open.
     pub fn gates_of(&self, tool: &ToolPath) -> impl Iterator<Item = &Gate> {
         let gates = self.gates.iter().filter_map(|at| self.rules.get(*at)?.after.as_ref());
         gates.filter(|gate| gate.tools.iter().any(|glob| glob.matches(tool)))
     }
 
-    /// Whether there is a rule of this name with an earlier call.
+    /// Whether there is a rule of this name that requires an earlier call.
     pub fn has_gate(&self, rule: &str) -> bool {
         self.rules.iter().any(|known| *known.id == *rule && known.after.is_some())
     }
@@ -189,7 +190,7 @@ impl Policy {
         self.pins.as_ref().is_some_and(|pins| pins.has_server(name))
     }
 
-    /// How long a principal carries the labels of their runs; `None` if only each run carries its
+    /// How long a principal carries the labels of its runs; `None` if each run carries only its
     /// own.
     pub fn memory(&self) -> Option<Duration> {
         self.labels.memory
@@ -200,7 +201,7 @@ impl Policy {
     }
 }
 
-/// Folders are taken literally: for rules without a file.
+/// Takes a folder literally, for rules that do not come from a file.
 ///
 /// # Errors
 /// The folder is relative.

@@ -27,7 +27,7 @@ struct SimpleRule {
     profile: Option<String>,
     /// `(path, operator, value)`
     conditions: Vec<(String, String, Value)>,
-    /// Labels of which one must be carried.
+    /// Labels, one of which must be carried.
     carries: Vec<&'static str>,
     then: Verdict,
 }
@@ -103,7 +103,7 @@ fn rule(random: &mut StdRng) -> SimpleRule {
 }
 
 fn written(default: Verdict, rules: &[SimpleRule]) -> String {
-    // A label must be used: the last rule uses both, and applies to no tool that is called.
+    // A label must be used, so the last rule uses both; it applies to no tool that is called.
     let mut text = format!("default = '{default}'\n[labels]\nlow = 'x.a'\nhigh = 'x.b'\n");
     for (at, rule) in rules.iter().enumerate() {
         text += &format!("[[rule]]\nid = 'r{at}'\nthen = '{}'\ntools = {}\n", rule.then, json!(rule.tools));
@@ -346,7 +346,7 @@ fn carrying_a_label_never_allows_more() {
         for carried in [Some(vec!["low"]), Some(vec!["low", "high"]), None] {
             case.carried = carried;
             let after = case.decide();
-            // Only if no rule denied, a rule that asks can come before a default that denies.
+            // A rule that asks can only override a default that denies if no rule denied.
             assert!(after >= before || case.default == Verdict::Deny, "seed {seed}: {before} became {after}");
             assert!(after != Verdict::Allow || before == Verdict::Allow, "seed {seed}: {before} became {after}");
             stricter += usize::from(after > before);
@@ -361,7 +361,7 @@ fn dropping_an_argument_never_allows_more() {
     let mut stricter = 0;
     for seed in 0..10_000 {
         let mut case = Case::random(seed);
-        // These two ask for something that does not exist, and say so.
+        // These two require something that does not exist, which is an error.
         case.rules.retain(|rule| {
             let has = |wanted: &str| rule.conditions.iter().any(|(_, operator, _)| operator == wanted);
             if rule.then == Verdict::Allow { !has("absent") } else { !has("present") }
@@ -375,8 +375,8 @@ fn dropping_an_argument_never_allows_more() {
                 after != Verdict::Allow || before == Verdict::Allow,
                 "seed {seed} without {name}: {before} became {after}"
             );
-            // A rule that denied still does; only if none did, a rule that asks can come before a
-            // default that denies.
+            // A rule that denied still does; a rule that asks can only override a default that
+            // denies if no rule denied.
             assert!(after >= before || case.default == Verdict::Deny, "seed {seed} without {name}");
             stricter += usize::from(after > before);
             case.arguments.insert(name, dropped);
@@ -385,13 +385,13 @@ fn dropping_an_argument_never_allows_more() {
     assert!(stricter > 100, "{stricter}");
 }
 
-/// An explanation evaluates one rule after the other, without an index.
+/// An explanation evaluates the rules one by one, without an index.
 #[test]
 fn hundreds_of_rules_are_decided_as_one_after_the_other() {
     let mut seen = BTreeSet::new();
     for seed in 0..12 {
         let random = &mut StdRng::seed_from_u64(seed);
-        // Few of them match, or else the first ones would decide everything.
+        // Few of them match; otherwise the first ones would decide everything.
         let rules: String = (0..300)
             .map(|at| {
                 let then = Verdict::ALL[random.random_range(0..3)];

@@ -19,23 +19,23 @@ pub(crate) struct Rule {
     pub(crate) verdict: Verdict,
     pub(crate) ask: AskTerms,
     pub(crate) offset: usize,
-    /// None: every tool.
+    /// The tools; `None` means every tool.
     pub(crate) tools: Option<Vec<ToolGlob>>,
-    /// In the order of `Effect::ALL`.
+    /// Whether it applies to each effect, in the order of `Effect::ALL`.
     pub(crate) effects: [bool; 3],
     pub(crate) destructive: bool,
     pub(crate) principals: Option<Vec<Glob>>,
     pub(crate) profiles: Option<Vec<Glob>>,
     pub(crate) hours: Option<Vec<Hours>>,
-    /// The run or its principal must carry one of these labels. None: any labels.
+    /// The run or its principal must carry one of these labels. If empty, labels do not matter.
     pub(crate) carries: Labels,
     /// The call that must have succeeded before.
     pub(crate) after: Option<Gate>,
-    /// What is counted first.
+    /// The call that is made first, and whose count decides.
     pub(crate) measure: Option<Arc<Measure>>,
-    /// How many calls it lets pass.
+    /// How many calls it lets through.
     pub(crate) at_most: Option<AtMost>,
-    /// Conditions that need the file system come last.
+    /// The conditions. Those that need the file system come last.
     pub(crate) conditions: Vec<Condition>,
 }
 
@@ -57,7 +57,7 @@ impl Rule {
         };
         let profile = match (&self.profiles, caller.profile) {
             (None, _) => Truth::True,
-            // The owner assigns profiles: a caller without one has none.
+            // The owner assigns profiles: a caller without a profile certainly has none.
             (Some(_), None) => Truth::False,
             (Some(globs), Some(name)) => globs.iter().any(|glob| glob.matches(name)).into(),
         };
@@ -90,7 +90,8 @@ impl Rule {
     }
 
     /// Whether the rule applies given the earlier call, if everything else matches: a rule that
-    /// allows applies once there was one, and one that denies or asks applies until then.
+    /// allows applies once the earlier call has succeeded, and one that denies or asks applies
+    /// until then.
     pub(crate) fn concerns_gate(&self, call: &Call<'_>) -> Truth {
         let Some(gate) = &self.after else { return Truth::True };
         let passed = gate.values(call.arguments).and_then(|values| call.history.has_passed(gate, &values));
@@ -113,7 +114,7 @@ impl Rule {
     }
 
     /// Whether the rule applies with this number of calls, if everything else matches: a rule that
-    /// allows does so as long as there is room, and one that denies or asks does so when there is
+    /// allows applies as long as there is room, and one that denies or asks applies when there is
     /// none.
     pub(crate) fn concerns_count(&self, history: &dyn History) -> Truth {
         let Some(at_most) = self.at_most else { return Truth::True };
@@ -128,8 +129,8 @@ impl Rule {
         }
     }
 
-    /// Whether it certainly decides every call that `other` matches. It may return false although
-    /// it does.
+    /// Whether the rule certainly decides every call that `other` matches. It may return false
+    /// although the rule does.
     pub(crate) fn covers(&self, other: &Self) -> bool {
         let tools = match (&self.tools, &other.tools) {
             (None, _) => true,

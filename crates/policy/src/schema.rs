@@ -1,7 +1,7 @@
-//! What a tool's schema says about an argument in a rule.
+//! What a tool's schema declares about an argument in a rule.
 //!
-//! Schemas come from servers: the work for one is bounded, and if a schema says too little, or says
-//! it in a way that is not understood here, the answer is that nothing is certain.
+//! Schemas come from servers, so the work for one is bounded. If a schema says too little, or in a
+//! way that is not understood here, the answer is that nothing is certain.
 
 use std::{cell::Cell, collections::BTreeSet, fmt};
 
@@ -94,20 +94,20 @@ impl fmt::Display for Types {
     }
 }
 
-/// What a schema says about an argument.
+/// What a schema declares about an argument.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Declared<'s> {
     /// Nothing that is certain.
     Unsure,
-    /// There is no such name; these exist in its place.
+    /// There is no such name; these names exist instead.
     Absent { name: String, known: BTreeSet<&'s str> },
     /// The path goes through a value of these types, which has no members or elements.
     NoWay { types: Types },
-    /// It has one of these types and, where the schema lists them, one of these values.
+    /// It has one of these types and, if the schema lists its values, one of these values.
     Value { types: Types, values: Option<Vec<&'s Value>> },
 }
 
-/// What `schema` says about the argument at the end of a path.
+/// What `schema` declares about the argument at the end of a path.
 pub(crate) fn declared<'s>(schema: &'s Map<String, Value>, segments: &[Segment]) -> Declared<'s> {
     let walk = Walk { root: schema, left: Cell::new(MAX_SEEN) };
     let Some((first, rest)) = segments.split_first() else { return Declared::Unsure };
@@ -146,7 +146,8 @@ pub(crate) fn declared<'s>(schema: &'s Map<String, Value>, segments: &[Segment])
     if walk.is_spent() { Declared::Unsure } else { Declared::Value { types, values } }
 }
 
-/// The schemas of a member, from all schemas of the object; or why there are none.
+/// The schemas of a member, collected from all schemas of the object; or the reason why there are
+/// none.
 fn member<'s>(layers: &[&'s Map<String, Value>], name: &str) -> Result<Vec<&'s Value>, Declared<'s>> {
     let properties = || layers.iter().filter_map(|layer| layer.get("properties")?.as_object());
     let found: Vec<&Value> = properties().filter_map(|properties| properties.get(name)).collect();
@@ -165,7 +166,7 @@ fn member<'s>(layers: &[&'s Map<String, Value>], name: &str) -> Result<Vec<&'s V
     Err(Declared::Absent { name: name.to_owned(), known })
 }
 
-/// The schemas of elements; `None` where that is not certain.
+/// The schemas of a list's elements; `None` if that is not certain.
 fn elements<'s>(layers: &[&'s Map<String, Value>]) -> Option<Vec<&'s Value>> {
     if layers.iter().any(|layer| layer.contains_key("prefixItems") || layer.contains_key("additionalItems")) {
         return None;
@@ -194,7 +195,7 @@ impl<'s> Walk<'s> {
         self.left.get() == 0
     }
 
-    /// The schema and all its parts.
+    /// Collects the schema and all its parts.
     fn layers(&self, schema: &'s Value, depth: usize, layers: &mut Vec<&'s Map<String, Value>>) {
         if let Value::Object(schema) = schema {
             self.layers_of(schema, depth, layers);
@@ -257,7 +258,7 @@ impl<'s> Walk<'s> {
         types
     }
 
-    /// The listed values, if all of them are listed.
+    /// The possible values, if the schema lists all of them.
     fn values(&self, schema: &'s Value, depth: usize) -> Option<Vec<&'s Value>> {
         let schema = schema.as_object()?;
         if !self.spend(depth) {

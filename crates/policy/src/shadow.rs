@@ -13,7 +13,7 @@ pub(crate) fn find(rules: &[Rule], text: &str) -> Vec<Located> {
         let shadows = |(other_at, other): &(usize, &Rule)| {
             let comes_first = *other_at < at;
             let binds = match (other.verdict, rule.verdict) {
-                // A deny always binds; of two, the first one is reported.
+                // A deny always wins; of two that deny, the later one is reported.
                 (Verdict::Deny, Verdict::Deny) => comes_first,
                 (Verdict::Deny, _) => true,
                 (_, Verdict::Deny) => false,

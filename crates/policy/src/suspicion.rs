@@ -1,8 +1,8 @@
 //! Finds text in a tool's definition that addresses the model instead of describing the tool, and
 //! characters that a person does not see.
 //!
-//! It is a warning for the owner, who may know the server: nothing is ever changed or left out. It
-//! does not stop an attacker, who can find other words.
+//! The result is a warning for the owner, who may know the server: nothing is ever changed or left
+//! out. It does not stop an attacker, who can find other words.
 
 use std::{collections::BTreeSet, sync::LazyLock};
 
@@ -13,12 +13,12 @@ use belljar_model::{
 use regex::{Regex, RegexBuilder};
 use serde_json::Value;
 
-/// Something in a definition that its owner should check.
+/// Something in a definition that the owner should check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Suspicion {
-    /// Where: `description`, or a pointer such as `inputSchema/properties/path/description`.
+    /// The place: `description`, or a pointer such as `inputSchema/properties/path/description`.
     pub place: String,
-    /// What.
+    /// The finding.
     pub problem: String,
 }
 
@@ -28,7 +28,7 @@ const MAX_TOLD: usize = 5;
 /// Characters of a finding that are shown.
 const SHOWN: usize = 80;
 
-/// Phrases that address a model, each with their purpose.
+/// Phrases that address a model, each with its purpose.
 const PHRASES: [(&str, &str); 7] = [
     (
         r"\b(ignore|disregard|forget|override|bypass)\b[^.]{0,30}\b(previous|prior|earlier|preceding|above|other|system|existing|your)\b[^.]{0,20}\b(instructions?|prompts?|rules|guidelines|guardrails|directives?|messages?)\b",
@@ -65,7 +65,7 @@ static MATCHERS: LazyLock<Vec<(Regex, &'static str)>> = LazyLock::new(|| {
     PHRASES.iter().filter_map(matcher).collect()
 });
 
-/// What is suspicious in a definition. The work is bounded by the length of its texts.
+/// The suspicious parts of a definition. The work is bounded by the length of its texts.
 pub fn suspicions(definition: &ToolDefinition) -> Vec<Suspicion> {
     let mut found = Vec::new();
     look("name", &definition.name, &mut found);

@@ -10,22 +10,22 @@ use crate::{Assumed, Broken, Call, Caller, LocalTime, Places, Policy};
 /// One `[[test]]`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TestRow {
-    /// Its position.
+    /// The position of the test.
     pub position: Position,
     pub(crate) offset: usize,
     /// The tool that is called.
     pub call: ToolPath,
-    /// With these arguments.
+    /// The arguments of the call.
     pub arguments: Map<String, Value>,
-    /// The tool's assumed effect, whatever is known of it.
+    /// The effect to assume for the tool, whatever is known about it.
     pub effect: Option<Effect>,
     /// The caller.
     pub principal: Option<String>,
-    /// The profile.
+    /// The caller's profile.
     pub profile: Option<String>,
-    /// The earlier calls.
+    /// The earlier calls to assume.
     pub assumed: Assumed,
-    /// The time.
+    /// The time to assume.
     pub at: Option<LocalTime>,
     /// The expectation.
     pub expect: Expectation,
@@ -50,8 +50,9 @@ pub enum DecidedBy {
 }
 
 impl TestRow {
-    /// What is wrong, if the test fails. `known` is the tool's trusted effect, if known, else it is
-    /// external; `broken` has the conditions that make no sense with its server's list.
+    /// What is wrong, if the test fails. `known` is the tool's trusted effect, if it is known;
+    /// otherwise the tool counts as external. `broken` has the conditions that make no sense with
+    /// its server's list.
     pub fn run(
         &self,
         policy: &Arc<Policy>,

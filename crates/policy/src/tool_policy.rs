@@ -20,14 +20,15 @@ pub struct ToolPolicy {
     policy: Arc<Policy>,
     server: String,
     default: Verdict,
-    /// The arguments that conditions look at.
+    /// The arguments that conditions examine.
     paths: Vec<ArgumentPath>,
-    /// Rules that deny come first, otherwise in the order of the file.
+    /// Rules that deny come first; otherwise they are in the order of the file.
     pub(crate) rules: Vec<Compiled>,
     checks: Vec<Check>,
     asks_places: bool,
     broken: Broken,
-    /// Built for the first decision: many tools are only checked for whether anybody may call them.
+    /// Built for the first decision, because for many tools only the question whether anybody may
+    /// call them is asked.
     index: OnceLock<Index>,
 }
 
@@ -40,7 +41,7 @@ pub(crate) struct Compiled {
     counts: bool,
     has_hours: bool,
     carries: bool,
-    /// Whether it requires an earlier call, or a measuring call.
+    /// Whether it requires an earlier call or a measuring call.
     has_gate: bool,
     checks: std::ops::Range<usize>,
 }
@@ -135,7 +136,7 @@ impl ToolPolicy {
             rule.takes(self.truth(compiled, rule, &found, call))
         };
         let candidates = self.index.get_or_init(|| self.indexed()).candidates(&found);
-        // Bits behind the last rule are unused.
+        // Bits after the last rule are unused.
         let decided_by = candidates.filter_map(|at| self.rules.get(at)).find(decides);
         self.decision(decided_by).measured_for(decided_by.map(|compiled| &self.policy.rules[compiled.rule]), call)
     }
@@ -154,8 +155,8 @@ impl ToolPolicy {
         Index::new(self.rules.len(), self.rules.iter().enumerate().flat_map(of_rule))
     }
 
-    /// The verdict on every call of this caller, or of anybody if none is given, with any
-    /// arguments, if that is certain.
+    /// The verdict on every call of this caller (or of anybody if none is given), whatever the
+    /// arguments, if that verdict is certain.
     pub fn decide_whatever(&self, caller: Option<&Caller<'_>>) -> Option<Decision> {
         let (mut is_certain, mut may_be_milder) = (true, false);
         for compiled in &self.rules {
@@ -167,7 +168,7 @@ impl ToolPolicy {
             let is_for_all = !compiled.names_callers || caller.is_some();
             match (compiled.verdict, compiled.is_unconditional() && is_for_all) {
                 (Verdict::Deny, true) => return Some(self.decision(Some(compiled))),
-                // Rules that deny came before.
+                // Rules that deny were checked before.
                 (_, true) => return is_certain.then(|| self.decision(Some(compiled))),
                 (verdict, false) => {
                     is_certain = false;
@@ -175,7 +176,7 @@ impl ToolPolicy {
                 }
             }
         }
-        // A rule that only denies never relaxes a default that denies.
+        // If the default denies and no rule can be milder, the call is denied in any case.
         let is_denied = !may_be_milder && self.default == Verdict::Deny;
         (is_certain || is_denied).then(|| self.decision(None))
     }
@@ -200,7 +201,7 @@ impl ToolPolicy {
         self.rules.iter().any(|compiled| self.policy.rules[compiled.rule].measure.is_some())
     }
 
-    /// Whether a decision may depend on more than the call: on the time, or on earlier calls.
+    /// Whether a decision may depend on more than the call itself: on the time or on earlier calls.
     pub fn depends_on_the_moment(&self) -> bool {
         let depends =
             |compiled: &Compiled| compiled.counts || compiled.has_hours || compiled.carries || compiled.has_gate;
@@ -266,7 +267,7 @@ impl ToolPolicy {
                 truth = truth.and(rule.concerns_measure(call));
             }
         }
-        // Checked last: a call counts only if everything else matches.
+        // Checked last: a call is counted only if everything else matches.
         if compiled.counts && rule.takes(truth) {
             truth = truth.and(rule.concerns_count(call.history));
         }

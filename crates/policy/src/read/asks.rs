@@ -1,4 +1,4 @@
-//! Reads `ask` of a rule.
+//! Reads the `ask` of a rule.
 
 use belljar_model::{AskWay, AskWays, Verdict, parse_duration};
 use belljar_tree::{Entry, Node, Value};

@@ -16,9 +16,9 @@ use crate::{
 const KEYS: &[&str] =
     &["is", "in", "not_in", "min", "max", "under", "not_under", "matches", "longer_than", "absent", "present"];
 
-/// The most bytes of a compiled pattern and of its cache: some fifty classes of Unicode.
+/// The most bytes of a compiled pattern and of its cache: enough for some fifty Unicode classes.
 const PATTERN_BYTES: usize = 1024 * 1024;
-/// The most nesting of a pattern.
+/// The deepest nesting of a pattern.
 const PATTERN_DEPTH: u32 = 50;
 
 impl Reader<'_> {
@@ -189,7 +189,7 @@ impl Reader<'_> {
     }
 }
 
-/// Why no value can meet all of them, or one of them is redundant.
+/// Why no value can meet all of these, or why one of them is redundant.
 fn contradiction(operators: &[Operator]) -> Option<String> {
     let has = |wanted: fn(&Operator) -> bool| operators.iter().any(wanted);
     if has(|operator| matches!(operator, Operator::Absent)) && operators.len() > 1 {

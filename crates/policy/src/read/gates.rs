@@ -1,4 +1,4 @@
-//! Reads `after`, `within`, `same` and `measure` of a rule.
+//! Reads the `after`, `within`, `same` and `measure` of a rule.
 
 use std::sync::Arc;
 

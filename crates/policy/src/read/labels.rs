@@ -1,4 +1,4 @@
-//! Reads `[labels]`, and `carries` of rules and tests.
+//! Reads `[labels]`, and the `carries` of rules and tests.
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -13,7 +13,7 @@ use crate::{
     rule::Rule,
 };
 
-/// The key that is not a label.
+/// The key of `[labels]` that is not a label.
 const MEMORY: &str = "memory";
 /// The most characters of a label's name.
 const NAME_CHARACTERS: usize = 64;
@@ -98,7 +98,7 @@ impl Reader<'_> {
         globs
     }
 
-    /// A label that no rule asks about does nothing.
+    /// Reports labels that no rule asks about, since they have no effect.
     pub(super) fn check_labels(&mut self, labels: &LabelRules, rules: &[Rule]) {
         let asked = rules.iter().fold(Labels::default(), |all, rule| all.and(rule.carries));
         let used: BTreeSet<&str> = labels.names(asked).collect();

@@ -1,4 +1,4 @@
-//! Reads the rules from text: all errors are found at once, each with its position.
+//! Reads the rules from text. It finds all errors at once, each with its position.
 //!
 //! `rules` reads `[[rule]]`, `conditions` the keys below `args`, `asks` how the owner is asked,
 //! `labels` reads `[labels]`, `gates` the conditions on earlier calls, and `tests` reads
@@ -27,15 +27,15 @@ use crate::{
     shadow,
 };
 
-/// The most brackets and dots that may be open at one place. Rules need six; a tree is dropped
-/// recursively.
+/// The most brackets and dots that may be open at one place. Rules need six. There is a limit
+/// because a tree is dropped recursively.
 const DEPTH: usize = 32;
 
 const KEYS: &[&str] = &["default", "labels", "pin", "rule", "test"];
 const DEFAULT_KEYS: &[&str] = &["read_only", "mutating", "external"];
 
-/// The most rules, and the most tests. A thousand of them are decided in microseconds; larger files
-/// are generated, and nobody reads them.
+/// The most rules, and the most tests. A decision among a thousand rules takes microseconds; larger
+/// files are generated, and nobody reads them.
 const MAX_RULES: usize = 4096;
 /// The most entries of one list.
 const MAX_ENTRIES: usize = 1024;
@@ -209,7 +209,7 @@ impl Reader<'_> {
         tables
     }
 
-    /// One text, or a list of at least one.
+    /// One text, or a list of at least one text.
     fn texts<'n>(&mut self, field: &str, node: &'n Node) -> Vec<(usize, &'n str)> {
         const EXPECTED: &str = "a string or an array of strings, with at least one";
         let list = match &node.value {

@@ -4,7 +4,7 @@ use crate::{Policy, absolute_folder};
 
 const RULE: &str = "default = 'allow'\n[[rule]]\nid = 'a'\nthen = 'deny'\n";
 
-/// A rule that asks, after the other rule.
+/// A rule that asks, preceded by another rule.
 fn asks(how: &str) -> String {
     format!("[[rule]]\nid = 'b'\nthen = 'ask'\n{how}")
 }
@@ -199,7 +199,7 @@ fn a_rule_that_can_decide_nothing_is_refused() {
         (rule("a", "allow", fs), rule("b", "ask", one), Some("rule 'b' can never decide anything: rule 'a' in line 2")),
         (rule("a", "allow", one), rule("b", "ask", fs), None),
         (rule("a", "allow", conditional), rule("b", "ask", one), None),
-        // A deny always binds.
+        // A deny always wins.
         (
             rule("a", "allow", one),
             rule("b", "deny", fs),

@@ -84,7 +84,8 @@ impl Reader<'_> {
         name
     }
 
-    /// A test that expects a missing rule, or one with another verdict, can never pass.
+    /// Reports a test that can never pass, because it expects a rule that does not exist or has
+    /// another verdict.
     pub(super) fn check_test(&mut self, (offset, test): &(usize, TestRow), rules: &[Rule]) {
         for id in &test.assumed.passed {
             if !rules.iter().any(|rule| *rule.id == **id && rule.after.is_some()) {

@@ -11,7 +11,7 @@ pub(super) fn number(node: &Node) -> Option<Number> {
     whole.or_else(|| node.float().map(Number::Float))
 }
 
-/// The value as JSON, which has no dates and no numbers that are too large.
+/// The value as JSON; `None` for dates and numbers that are too large, which JSON does not have.
 pub(super) fn json(node: &Node) -> Option<Json> {
     Some(match &node.value {
         Value::Boolean(boolean) => Json::Bool(*boolean),
