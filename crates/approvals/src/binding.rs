@@ -1,4 +1,4 @@
-//! What a decision is about: exactly one call.
+//! Identifies what a decision is about: exactly one call.
 
 use std::{sync::Arc, time::SystemTime};
 
@@ -15,7 +15,7 @@ pub fn digest(text: &[u8]) -> Digest {
     Sha256::digest(text).into()
 }
 
-/// What a decision is bound to. If any of it differs, the decision is about another call.
+/// The call that a decision is bound to. If any part differs, the decision is about another call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Binding {
     /// The run.
@@ -26,21 +26,21 @@ pub struct Binding {
     pub tool: ToolPath,
     /// The digest of the arguments as they would be sent.
     pub arguments: Digest,
-    /// The digest of the tool's definition, as its server gave it.
+    /// The digest of the tool's definition, as its server sent it.
     pub definition: Digest,
     /// The rule that asks, or `None` for the default.
     pub rule: Option<Arc<str>>,
-    /// The ways by which the rule lets a decision come.
+    /// The ways in which the rule lets a decision be made.
     pub ways: AskWays,
     /// Who calls: the owner, or the name of a token.
     pub principal: Arc<str>,
-    /// Until when there may be a decision, and until when it counts.
+    /// The time until which a decision may be made, and until which it is valid.
     pub expires: SystemTime,
 }
 
 impl Binding {
-    /// Whether a decision about this binding counts for the call that is about to be sent, at this
-    /// time.
+    /// Whether a decision about this binding is valid at this time for the call that is about to be
+    /// sent.
     ///
     /// # Errors
     /// The first difference, or that it is too late.
@@ -105,7 +105,7 @@ mod tests {
         ] {
             assert_eq!(refused, Err(Refusal::Differs(part)));
         }
-        // The time in the sender's binding is ignored.
+        // The time in the binding of the call to be sent is ignored.
         let later = SystemTime::UNIX_EPOCH + Duration::from_secs(100);
         let mut sent = binding();
         sent.expires = later + Duration::from_secs(1000);

@@ -1,4 +1,5 @@
-//! Calls that are asked about for the same reason: those of one run, of one tool, under one rule.
+//! Calls that the owner is asked about for the same reason: calls of one tool, in one run, under
+//! one rule.
 
 use std::{fmt, sync::Arc};
 
@@ -6,7 +7,7 @@ use belljar_model::{AskWays, RunId, ToolPath, display::line};
 
 use crate::{Binding, Digest};
 
-/// Calls of one run, of one tool with its current definition, about which one rule asks. The owner
+/// Calls of one tool, with its current definition, in one run, about which one rule asks. The owner
 /// can agree to all of them, including later ones, but to no others.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Group {
@@ -16,11 +17,11 @@ pub struct Group {
     pub tool: ToolPath,
     /// The rule that asks, or `None` for the default.
     pub rule: Option<Arc<str>>,
-    /// The digest of the tool's definition, as its server gave it.
+    /// The digest of the tool's definition, as its server sent it.
     pub definition: Digest,
     /// Who calls.
     pub principal: Arc<str>,
-    /// The ways by which the rule lets a decision come, as the number that is stored.
+    /// The ways in which the rule lets a decision be made, as the number that is stored.
     pub ways: u8,
 }
 
@@ -42,7 +43,7 @@ impl Group {
     }
 }
 
-/// The exact words in which the owner agrees to the whole group.
+/// Writes the exact words in which the owner agrees to the whole group.
 impl fmt::Display for Group {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "any arguments of {}, as it is defined now, for the rest of this run", self.named())

@@ -1,12 +1,12 @@
-//! The name of a question, as its owner types it.
+//! The name of a question, as the owner types it.
 
 use std::{fmt, str::FromStr};
 
 use belljar_model::RunId;
 use serde::{Serialize, Serializer};
 
-/// The name of a question: `a_` and 64 random bits, written as those of a run. It is not a secret:
-/// knowing it decides nothing.
+/// The name of a question: `a_` and 64 random bits, written like those in the name of a run. It is
+/// not a secret: nobody can decide anything just by knowing it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct QuestionId(u64);
 

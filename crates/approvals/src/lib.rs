@@ -2,13 +2,13 @@
 //!
 //! A rule with the verdict `ask` holds a call back. A [`Question`] is what the owner is shown. Its
 //! [`Binding`] identifies the call: the run, the call's number, the arguments as they would be
-//! sent, the tool's definition, the rule, the caller, and the deadline. A decision counts for that
-//! call only: the binding is compared with the call that is about to be sent, and it is used once.
-//! A [`Group`] is all calls of a run that are asked about for the same reason; the owner can agree
-//! to any arguments for them.
+//! sent, the tool's definition, the rule, the caller, and the deadline. A decision is valid for
+//! that call only: its binding is compared with the call that is about to be sent, and it is used
+//! once. A [`Group`] is all calls of a run that the owner is asked about for the same reason; the
+//! owner can agree to them with any arguments.
 //!
 //! This crate does no I/O: where questions are kept and who sees them is decided elsewhere. Nothing
-//! here ever takes a decision.
+//! here ever makes a decision.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]

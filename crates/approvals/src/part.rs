@@ -1,4 +1,4 @@
-//! The parts of a binding that can differ, and the words for them.
+//! The parts of a binding that can differ, and what they are called.
 
 use std::fmt;
 
@@ -17,7 +17,7 @@ pub enum Part {
     Definition,
     /// The rule.
     Rule,
-    /// The ways by which it lets a decision come.
+    /// The ways in which the rule lets a decision be made.
     Ways,
     /// Who calls.
     Principal,

@@ -1,4 +1,4 @@
-//! What is asked, and what can be done with it.
+//! A question to the owner, and what can be done with it.
 
 use std::{sync::Arc, time::SystemTime};
 
@@ -7,29 +7,30 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Binding, QuestionId, Refusal, State};
 
-/// A question to the owner: whether this call is to be sent.
+/// A question to the owner: whether this call may be sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Question {
     /// Its name.
     pub id: QuestionId,
     /// Which call it is about.
     pub binding: Binding,
-    /// What the tool may change, according to its owner or to a server that the owner trusts.
+    /// What the tool may change, according to the owner or to a server that the owner trusts.
     pub effect: Effect,
     /// The owner's words in the rule.
     pub why: Option<Arc<str>>,
     /// The arguments as they would be sent; empty once the question is closed.
     pub arguments: String,
-    /// What the run had done by then.
+    /// The calls that the run had made by then.
     pub so_far: Vec<Past>,
     /// When it was asked.
     pub asked: SystemTime,
-    /// The terminal or client that is asked beside `belljar approve`, if any.
+    /// The terminal or client that is asked in addition to `belljar approve`, if any.
     pub desk: Option<u64>,
-    /// Whether the owner may decide it, by `belljar approve` or on the page, as far as its ways go.
+    /// Whether the owner may decide it with `belljar approve` or on the page, as far as the rule
+    /// allows these ways.
     pub for_command: bool,
-    /// Whether `belljar approve` may decide without a person typing, as the owner's configuration
-    /// says.
+    /// Whether `belljar approve` may decide without a person typing, according to the owner's
+    /// configuration.
     pub allow_yes: bool,
 }
 
@@ -44,7 +45,7 @@ pub struct Past {
     pub calls: u64,
 }
 
-/// The way by which a decision came.
+/// The way in which a decision was made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Channel {
@@ -52,7 +53,7 @@ pub enum Channel {
     Terminal,
     /// `belljar approve` or `belljar deny`, at a terminal.
     Command,
-    /// The same without a person typing, which the owner's configuration allows.
+    /// The same without a person typing, if the owner's configuration allows it.
     Unattended,
     /// A form that the client showed.
     Elicitation,
@@ -82,12 +83,12 @@ impl Channel {
     }
 }
 
-/// A place that asks for a run and where a person can answer: a terminal, or a client.
+/// A place that asks for a run, and where a person can answer: a terminal or a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Desk {
-    /// The number by which it finds its questions.
+    /// The number under which it finds its questions.
     pub id: u64,
-    /// The way by which decisions come from there.
+    /// The way in which decisions are made there.
     pub way: AskWay,
 }
 
@@ -103,32 +104,33 @@ pub enum By {
 /// A decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Decision {
-    /// Whether the call is to be sent.
+    /// Whether the call may be sent.
     pub approve: bool,
     /// Who decided.
     pub by: By,
-    /// Which way it came.
+    /// The way in which it was made.
     pub channel: Channel,
-    /// When.
+    /// When it was made.
     pub at: SystemTime,
 }
 
-/// What can be done with a question.
+/// A change to a question.
 #[derive(Debug, Clone)]
 pub enum Change {
     /// It is asked.
     Ask(Box<Question>),
-    /// It is asked, and agreed to at once if the owner has agreed to any arguments of such calls.
-    /// Otherwise this is refused.
+    /// It is asked, and approved at once if the owner has already agreed to such calls with any
+    /// arguments. Otherwise this is refused.
     Claim(Box<Question>),
     /// It is decided.
     Decide(QuestionId, Decision),
-    /// It is agreed to, and with it all calls of its [`Group`](crate::Group): open ones and later
+    /// It is approved, and with it all calls of its [`Group`](crate::Group), both open and later
     /// ones.
     Grant(QuestionId, Decision),
-    /// The decision is used for the call with this binding: from then on it may have been sent.
+    /// The decision is used for the call with this binding: from then on, the call may have been
+    /// sent.
     Use(QuestionId, Box<Binding>),
-    /// The open questions of a run that may be decided at this place move there; the command can
+    /// The open questions of a run that may be decided at this desk move there; the command can
     /// still decide them.
     Move(RunId, Desk),
     /// It ends without a decision.

@@ -12,7 +12,7 @@ pub enum State {
     Open,
     /// The owner agreed, and the call has not been sent yet.
     Approved,
-    /// The owner said no.
+    /// The owner refused.
     Denied,
     /// The owner agreed, and the decision was used: the call may have been sent.
     Sent,
@@ -20,7 +20,7 @@ pub enum State {
     Expired,
     /// Its run ended before there was a decision.
     Withdrawn,
-    /// The place that was asked is gone, and had not answered.
+    /// The desk that was asked is gone, and had not answered.
     Unanswered,
 }
 
@@ -30,19 +30,19 @@ pub enum Refusal {
     /// There is no question with this name.
     #[error("there is no such question")]
     Unknown,
-    /// It was decided before.
+    /// It was already decided.
     #[error("it was {} already", .0.as_str())]
     Decided(State),
-    /// Its time went by.
+    /// It has expired.
     #[error("it is too late: the question has expired")]
     TooLate,
     /// Its run has ended.
     #[error("it is too late: its run is over")]
     Over,
-    /// It was asked of another person.
+    /// Another person was asked.
     #[error("it was asked of somebody else")]
     OfAnother,
-    /// The rule does not let a decision come this way.
+    /// The rule does not let a decision be made in this way.
     #[error("its rule does not let it be decided this way: it names {0}")]
     OtherWay(AskWays),
     /// Nobody has agreed.
@@ -53,7 +53,7 @@ pub enum Refusal {
         "{0} questions of the same principal wait for the owner, the limit: it can be asked when they have decided some, or some have expired"
     )]
     TooManyOpen(u32),
-    /// What is about to be sent differs from what was decided about.
+    /// The call to be sent differs from the one that was decided about.
     #[error("{0}")]
     Differs(Part),
 }
@@ -88,7 +88,7 @@ impl State {
         }
     }
 
-    /// The state after the decision was used, which happens once.
+    /// The state after the decision was used, which can happen only once.
     ///
     /// # Errors
     /// Nobody agreed, or it was used before.
@@ -100,8 +100,8 @@ impl State {
         }
     }
 
-    /// The state after it ended without the call being sent. An approved question can end like this
-    /// too, if nothing has used it.
+    /// The state after the question ended without the call being sent. An approved question can end
+    /// like this too, if its approval was not used.
     ///
     /// # Errors
     /// It had ended before.
@@ -140,7 +140,7 @@ mod tests {
         assert_eq!(State::Sent.used(), Err(Refusal::Decided(State::Sent)));
         assert_eq!(State::Expired.decided(true), Err(Refusal::TooLate));
         assert_eq!(State::Withdrawn.decided(true), Err(Refusal::Over));
-        // A clock does not undo a decision that was taken.
+        // The clock does not undo a decision that was made.
         assert!(State::Approved.ended(State::Expired).is_err() && State::Denied.ended(State::Withdrawn).is_err());
     }
 }

@@ -1,8 +1,8 @@
-//! Files of the user: those that belljar makes are readable by their owner only, and those that it
+//! Files of the user: those that belljar creates can be read by their owner only, and those that it
 //! trusts cannot have been written by anybody else.
 //!
-//! The process's umask does not matter: with a wide one nothing becomes readable, and with a narrow
-//! one nothing becomes unusable.
+//! The process's umask does not matter: a permissive one makes nothing readable to others, and a
+//! restrictive one makes nothing unusable.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]

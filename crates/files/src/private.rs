@@ -1,4 +1,4 @@
-//! Making files and folders that nobody but their owner can read.
+//! Creates files and folders that nobody but their owner can read.
 
 use std::{fs, io, path::Path};
 
@@ -33,14 +33,14 @@ fn make_one(path: &Path) -> io::Result<()> {
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, FOLDER);
     match builder.create(path) {
-        // The umask may have removed rights of the owner.
+        // The umask may have removed rights from the owner.
         Ok(()) => narrow(path),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => Ok(()),
         Err(error) => Err(error),
     }
 }
 
-/// Opens a folder of belljar, which is created if necessary, and made private to its owner if it
+/// Opens a folder of belljar's, creating it if necessary, and makes it private to its owner if it
 /// was not.
 ///
 /// # Errors

@@ -1,7 +1,8 @@
 //! Checks who else can have written a file.
 //!
-//! A configuration starts programs, so anybody who can write it can run programs as this user. What
-//! counts is the file, and its folder, where it could be replaced. Root may do anything already.
+//! A configuration starts programs, so anybody who can write to it can run programs as this user.
+//! Both the file and its folder are checked, because the file could be replaced in its folder. Root
+//! can do anything anyway.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +12,7 @@ use cap_std::fs::{Dir, File};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Distrust {
-    /// Others have the right to write.
+    /// Others may write to it.
     #[error(
         "other users may write to {} (mode {mode:04o}), and could have it start programs as you: chmod {fix} {}",
         path.display(),
@@ -22,7 +23,7 @@ pub enum Distrust {
         path: PathBuf,
         /// Its mode.
         mode: u32,
-        /// The change that `chmod` has to make.
+        /// The change that `chmod` must make.
         fix: &'static str,
     },
     /// Somebody else owns it.
@@ -36,15 +37,15 @@ pub enum Distrust {
         path: PathBuf,
         /// Its owner.
         owner: u32,
-        /// Who we are.
+        /// The current user.
         user: u32,
     },
-    /// It cannot be determined.
+    /// Its owner or permissions cannot be determined.
     #[error("it is not known who may write to {}: {problem}", path.display())]
     Unknown {
         /// The file or folder.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         problem: String,
     },
 }
@@ -141,13 +142,13 @@ mod unix {
         }
     }
 
-    /// What the system knows of users and of rights that a mode does not show.
+    /// What the system knows about users, and about rights that a mode does not show.
     pub(super) trait Knows {
         fn user(&self) -> u32;
-        /// Whether a group has only one user: many systems make one for each, and let it write
-        /// whatever its user creates.
+        /// Whether a group has only one user: many systems create one for each user, and let it
+        /// write to whatever the user creates.
         fn is_of_one(&self, group: u32, user: u32) -> bool;
-        /// Whether there is an access list beside the group's rights.
+        /// Whether there is an access list in addition to the group's rights.
         fn has_list(&self, path: &Path) -> bool;
     }
 
@@ -157,7 +158,7 @@ mod unix {
         if owner != user && owner != ROOT {
             return Err(Distrust::Foreign { path: path.to_owned(), owner, user });
         }
-        // Whoever may add to such a folder still cannot replace what belongs to others.
+        // Those who may add to such a folder still cannot replace what belongs to others.
         if is_folder && mode & STICKY != 0 {
             return Ok(());
         }
@@ -182,7 +183,7 @@ mod unix {
             if group != user {
                 return false;
             }
-            // What cannot be looked up is not known to be harmless.
+            // If the group or the user cannot be looked up, it is not known to be harmless.
             let (Ok(Some(group)), Ok(Some(user))) =
                 (Group::from_gid(Gid::from_raw(group)), User::from_uid(Uid::from_raw(user)))
             else {
@@ -242,7 +243,7 @@ mod unix {
                 ("/x", false, 1000, 1000, 0o600, "fine"),
                 ("/x", false, 1000, 100, 0o644, "fine"),
                 ("/x", false, 0, 0, 0o644, "fine"),
-                // A group of one user, as most systems make one for each.
+                // A group of one user, as most systems create for each user.
                 ("/x", false, 1000, 1000, 0o664, "fine"),
                 ("/x", false, 0, 0, 0o664, "fine"),
                 ("/x", false, 0, 1000, 0o664, "fine"),

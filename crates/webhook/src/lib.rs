@@ -1,15 +1,15 @@
 //! Sends a message to an address of the owner when a call begins to wait for their decision.
 //!
-//! It only informs, and cannot decide: only the status of the answer is looked at. Messages are
-//! signed, so that the receiver can verify them; they contain arguments of calls only if the owner
-//! says so.
+//! The webhook only informs; it cannot decide, since only the status of its answer is examined.
+//! Messages are signed, so that the receiver can verify them. They contain arguments of calls only
+//! if the owner enables that.
 //!
 //! Nothing here ever delays a run: messages go into a bounded queue, and a task sends them, a few
 //! at a time, with bounds on time, size and attempts. A message that cannot be sent is logged and
-//! lost. The address is the owner's, so it may be anywhere in their network; no redirect is
-//! followed, and no proxy of the environment is used.
+//! dropped. The address is the owner's choice, so it may be anywhere in their network; no redirect
+//! is followed, and proxies from the environment are not used.
 //!
-//! `message.rs` composes messages, `signature.rs` signs them, `sender.rs` sends them.
+//! `message.rs` composes messages, `signature.rs` signs them, and `sender.rs` sends them.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
@@ -39,13 +39,13 @@ pub struct Settings {
     pub secret: String,
     /// Whether messages contain the arguments of calls.
     pub arguments: bool,
-    /// belljar's name in messages.
+    /// The name under which belljar sends messages.
     pub agent: String,
 }
 
 impl fmt::Debug for Settings {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The rest of an address is like a password at many services.
+        // At many services, the rest of an address works like a password.
         formatter.debug_struct("Settings").field("arguments", &self.arguments).finish_non_exhaustive()
     }
 }
@@ -56,13 +56,13 @@ pub enum WebhookError {
     /// The address is not a URL.
     #[error("the webhook's address is not a URL")]
     Url,
-    /// There is no HTTP client.
+    /// The HTTP client cannot be created.
     #[error("an HTTP client for the webhook could not be made: {0}")]
     Client(reqwest::Error),
 }
 
-/// A webhook. Its task begins with the first question, and ends when this is dropped and everything
-/// is sent.
+/// A webhook. Its task starts with the first question, and ends when this is dropped and everything
+/// has been sent.
 pub struct Webhook {
     settings: Settings,
     url: Url,
@@ -88,7 +88,7 @@ impl Webhook {
         Ok(Self { settings, url, client, state: Mutex::default() })
     }
 
-    /// Queues a message about this question. It never waits; there must be a runtime.
+    /// Queues a message about this question. It never waits; a runtime must exist.
     pub fn tell(&self, question: &Question) {
         let mut state = self.state.lock();
         if state.is_closed {
@@ -110,7 +110,8 @@ impl Webhook {
         }
     }
 
-    /// Waits at most so long until everything is sent. Further messages are not accepted.
+    /// Waits until everything is sent, but no longer than `patience`. Further messages are not
+    /// accepted.
     pub async fn close(&self, patience: Duration) {
         let task = {
             let mut state = self.state.lock();

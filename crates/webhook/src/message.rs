@@ -1,4 +1,5 @@
-//! The contents of a message: which calls of a run wait, by which rule, why, and until when.
+//! The contents of a message: which calls of a run are waiting, which rule asks about them, why,
+//! and until when.
 
 use std::time::SystemTime;
 
@@ -7,12 +8,12 @@ use belljar_model::{Effect, RunId};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-/// Questions that one message names. It counts all.
+/// The most questions that one message names. All of them are counted.
 const NAMED: usize = 20;
-/// Bytes of arguments in one message.
+/// The most bytes of arguments in one message.
 const ARGUMENTS_BYTES: usize = 256 * 1024;
 
-/// One message: calls of one run, of one tool, about which one rule asks.
+/// One message: calls of one tool, in one run, about which one rule asks.
 #[derive(Serialize)]
 struct Message<'q> {
     event: &'static str,

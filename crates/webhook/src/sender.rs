@@ -1,5 +1,5 @@
-//! The task that sends: questions of one moment share a message, and temporary failures are
-//! retried.
+//! The task that sends messages: questions that come at the same time share a message, and
+//! temporary failures are retried.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -14,20 +14,20 @@ use tokio::{
 
 use crate::{DELIVERY_HEADER, SIGNATURE_HEADER, Settings, message, signature};
 
-/// How long to wait for further questions for the same message.
+/// How long to wait for further questions to include in the same message.
 const GATHER: Duration = Duration::from_millis(200);
 /// The most questions in one message.
 const TOGETHER: usize = 100;
-/// Messages that are being sent at one time.
+/// The most messages that are being sent at a time.
 const AT_ONCE: usize = 4;
 /// How long the address may take to answer one of them.
 const ANSWER: Duration = Duration::from_secs(5);
 /// The pauses before a failed message is sent again.
 const AGAIN: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(4)];
 
-/// The client: it follows no redirect, and knows no proxy of the environment.
+/// The client: it follows no redirect, and uses no proxy from the environment.
 pub(crate) fn client(agent: &str) -> Result<Client, reqwest::Error> {
-    // The first one in this process counts, and any will do.
+    // The first provider installed in this process stays, and any will do.
     let _ = rustls::crypto::ring::default_provider().install_default();
     Client::builder()
         .user_agent(agent)
@@ -119,7 +119,7 @@ async fn attempt(client: &Client, url: &Url, secret: &str, name: &str, body: &[u
     Err(Failed { why, may_pass })
 }
 
-/// An error with what caused it.
+/// An error together with its causes.
 fn why(error: &reqwest::Error) -> String {
     let mut text = error.to_string();
     let mut source = std::error::Error::source(error);

@@ -1,4 +1,4 @@
-//! Proves that a message comes from belljar: a MAC over its time and its bytes.
+//! Proves that a message comes from belljar, with a MAC over its time and its bytes.
 
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::Sha256;
@@ -8,8 +8,8 @@ pub const SIGNATURE_HEADER: &str = "belljar-signature";
 /// The header with the id of the message, which is the same in each attempt to deliver it.
 pub const DELIVERY_HEADER: &str = "belljar-delivery";
 
-/// The value of [`SIGNATURE_HEADER`]: HMAC-SHA256, by this secret, of the seconds since 1970, a dot
-/// and the body.
+/// The value of [`SIGNATURE_HEADER`]: the time, and an HMAC-SHA256 with this secret of the seconds
+/// since 1970, a dot and the body.
 pub fn signature(secret: &str, seconds: u64, body: &[u8]) -> String {
     let key = Hmac::<Sha256>::new_from_slice(secret.as_bytes());
     // HMAC takes keys of any length.
