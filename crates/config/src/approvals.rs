@@ -22,9 +22,9 @@ pub(crate) const WEBHOOK_KEYS: &[&str] = &["url", "secret", "arguments"];
 const SECRET_CHARACTERS: usize = 16;
 
 impl Default for ApprovalsSettings {
-    /// The default wait is a day: a waiting run is put aside, and blocks nobody. It keeps its slot
-    /// for 45 seconds, since clients give up on a call after a minute. Suspended runs may take 256
-    /// MiB together, some ten kilobytes each.
+    /// The default wait is a day: a waiting run is suspended, and blocks nobody. It keeps its slot
+    /// for 45 seconds, since clients give up on a call after a minute. All suspended runs together
+    /// may take 256 MiB; each takes some ten kilobytes.
     fn default() -> Self {
         Self {
             wait: Duration::from_secs(24 * 3600),
@@ -146,7 +146,7 @@ fn is_private_url(url: &str) -> bool {
         None => authority.split(':').next().unwrap_or_default(),
     };
     let is_here = matches!(host, "127.0.0.1" | "::1" | "localhost");
-    // A name and password in front of the host could look like a host.
+    // A name and password before the host could look like a host.
     (scheme.eq_ignore_ascii_case("https") && !host.is_empty()) || (is_plain && is_here && !authority.contains('@'))
 }
 

@@ -1,4 +1,4 @@
-//! The `[artifacts]` of belljar.toml: what becomes an artifact, and how long and how much is kept.
+//! The `[artifacts]` of belljar.toml: what becomes an artifact, and how many are kept for how long.
 
 use belljar_model::{ArtifactSettings, ByteSize};
 

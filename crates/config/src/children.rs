@@ -1,4 +1,4 @@
-//! The `[children]` of belljar.toml: what all child servers get.
+//! The `[children]` of belljar.toml: settings for all child servers.
 
 use belljar_model::VariablePattern;
 
@@ -12,10 +12,10 @@ pub(crate) const KEYS: &[&str] = &["inherit"];
 /// The most names and patterns: far more than a package manager reads.
 const MOST: usize = 256;
 
-/// What `[children]` says.
+/// The contents of `[children]`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct ChildrenSettings {
-    /// Variables of the owner's environment that every child gets beside the usual ones.
+    /// Variables of the owner's environment that every child gets in addition to the usual ones.
     pub inherit: Vec<VariablePattern>,
 }
 

@@ -1,4 +1,4 @@
-//! The top level of a file: where the servers are, and what else there is.
+//! The top level of a file: the servers and everything else.
 
 use std::path::Path;
 
@@ -30,7 +30,7 @@ pub(crate) const TOML_KEYS: [&str; 14] = [
 ];
 const JSON_KEYS: [&str; 2] = ["mcpServers", "servers"];
 
-/// Makes the configuration from its tree.
+/// Reads the configuration from its tree.
 pub(crate) fn read(root: &Node, format: Format, directory: &Path, expander: Expander<'_>) -> Result<Config, Located> {
     let (settings, servers) = match format {
         Format::Toml => toml(root, directory, &expander)?,
@@ -100,7 +100,7 @@ fn toml<'n>(root: &'n Node, directory: &Path, expander: &Expander<'_>) -> Result
 fn json(root: &Node) -> Result<&Entry, Located> {
     let entries = entries(root);
     check_unique(entries)?;
-    // VS Code's settings.json has the contents of its mcp.json one level deeper.
+    // VS Code's settings.json contains what is in its mcp.json, one level deeper.
     let settings = find(entries, "mcp").and_then(|entry| match &entry.node.value {
         Value::Table(entries) => find(entries, "servers"),
         _ => None,
@@ -144,7 +144,7 @@ pub(crate) fn lists<'t>(root: &'t Node, workspace: Option<&Path>) -> Result<Vec<
     }
 }
 
-/// The entries at the top, or none if it is not a table, which only a JSON text can be.
+/// The entries at the top; empty if the top is not a table, which is only possible in JSON.
 fn entries(root: &Node) -> &[Entry] {
     match &root.value {
         Value::Table(entries) => entries,

@@ -1,8 +1,8 @@
 //! Small changes to a belljar.toml: adds or removes a server. Everything else in it stays the same,
 //! to the byte.
 //!
-//! A change is made to the text, and then both texts are read: one that would change anything else
-//! is refused.
+//! A change is made to the text, and then the old and the new text are both parsed: a change that
+//! would affect anything else is refused.
 
 use std::{ops::Range, path::Path};
 
@@ -10,14 +10,14 @@ use toml_edit::{Document, Item, Table};
 
 use crate::{Config, ConfigError, Format, Variables, document, parse, tree};
 
-/// A server to be added.
+/// A server to add.
 #[derive(Debug, Clone)]
 pub struct NewServer {
     /// Its name.
     pub name: String,
     /// How it is reached.
     pub reached: Reached,
-    /// Whether it keeps a state that must not be lost.
+    /// Whether it has state that must not be lost.
     pub stateful: bool,
     /// Whether it is started before it is needed.
     pub warm: bool,
@@ -38,7 +38,7 @@ pub enum Reached {
 #[non_exhaustive]
 #[expect(missing_docs, reason = "the messages say what each field is")]
 pub enum EditError {
-    /// The configuration or the new server is wrong.
+    /// The configuration or the new server is invalid.
     #[error(transparent)]
     Config(#[from] ConfigError),
     /// The name is taken.
@@ -52,10 +52,10 @@ pub enum EditError {
     Form { name: String },
 }
 
-/// The text of a belljar.toml in `folder` with another server at its end.
+/// The text of a belljar.toml in `folder`, with another server added at its end.
 ///
 /// # Errors
-/// [`EditError`], also if the text is already wrong.
+/// [`EditError`], also if the text was already invalid.
 pub fn added(text: &str, folder: &Path, server: &NewServer) -> Result<String, EditError> {
     let (before, names) = read(text, folder)?;
     let name = server.name.clone();
@@ -71,17 +71,17 @@ pub fn added(text: &str, folder: &Path, server: &NewServer) -> Result<String, Ed
         _ => "\n\n",
     };
     let text = format!("{text}{gap}{table}");
-    // The old text was right, so only the combination can be wrong.
+    // The old text was valid, so only the combination can be invalid.
     let (after, _) = read(&text, folder).map_err(|_| EditError::Form { name: name.clone() })?;
     let expected = Config { servers: [before.servers.clone(), alone.servers].concat(), ..before };
     if after == expected { Ok(text) } else { Err(EditError::Form { name }) }
 }
 
-/// The text of a belljar.toml in `folder` without one server, and without the comment directly
+/// The text of a belljar.toml in `folder`, without one server and without the comment directly
 /// above it.
 ///
 /// # Errors
-/// [`EditError`], also if the text is already wrong.
+/// [`EditError`], also if the text was already invalid.
 pub fn removed(text: &str, folder: &Path, name: &str) -> Result<String, EditError> {
     let (before, names) = read(text, folder)?;
     if !names.iter().any(|there| there == name) {
@@ -157,7 +157,7 @@ fn key(name: &str) -> String {
     if !name.is_empty() && name.chars().all(is_bare) { name.to_owned() } else { quoted(name) }
 }
 
-/// A basic string.
+/// Quotes a text as a TOML basic string.
 fn quoted(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len() + 2);
     quoted.push('"');

@@ -1,5 +1,5 @@
-//! The `[effects]` of belljar.toml: what holds for tools by what they may change, where nothing is
-//! said of their server.
+//! The `[effects]` of belljar.toml: settings for tools by their effect, for servers that do not set
+//! them themselves.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::{
 
 /// The keys of the table.
 pub(crate) const KEYS: &[&str] = &["read_only", "mutating", "external"];
-/// Those of each effect.
+/// The keys for each effect.
 pub(crate) const EFFECT_KEYS: &[&str] = &["call_timeout", "repeat"];
 
 /// Reads the defaults.
@@ -46,7 +46,8 @@ fn timeout(place: &str, node: &Node) -> Result<Duration, Located> {
     duration(node).ok_or_else(|| expected(&format!("{place}.call_timeout"), wanted, node))
 }
 
-/// What only reads can be repeated as such; of other tools, those that have the same effect twice.
+/// Reads `repeat`. Read-only tools can be repeated as such; other tools only if they are
+/// idempotent.
 fn repeat(effect: Effect, place: &str, node: &Node) -> Result<Repeat, Located> {
     let (wanted, refused) = match effect {
         Effect::ReadOnly => ("one of never, read_only, idempotent", None),

@@ -1,7 +1,8 @@
 //! The file of variables that an entry may name: `KEY=value` lines, as in the `.env` files of
 //! editors and shells.
 //!
-//! Its values are usually secrets: an error has the number of a line, and nothing of its text.
+//! Its values are usually secrets, so an error names the line by its number, and contains nothing
+//! of its text.
 
 use std::{collections::BTreeMap, path::Path};
 

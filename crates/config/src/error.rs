@@ -1,8 +1,8 @@
 //! Why a configuration was not accepted, where, and what to do about it.
 //!
-//! Nothing here holds a value of the file: only names, without control characters and shortened. A
-//! configuration that is merely offered may come from a stranger, and its errors are written to a
-//! terminal.
+//! Errors never contain a value from the file: only names, without control characters and
+//! shortened. A configuration that is merely offered may come from a stranger, and its errors are
+//! written to a terminal.
 
 use std::{fmt, io, path::PathBuf};
 
@@ -15,9 +15,9 @@ use crate::Format;
 #[derive(Debug, thiserror::Error)]
 #[error("{}{fault}", place(path.as_ref(), *position))]
 pub struct ConfigError {
-    /// The file, where there is one.
+    /// The file, if there is one.
     pub path: Option<PathBuf>,
-    /// The position in it, if the fault has one.
+    /// The position in the file, if the fault has one.
     pub position: Option<Position>,
     /// What is wrong.
     pub fault: Box<ConfigErrorKind>,
@@ -69,7 +69,7 @@ pub enum ConfigErrorKind {
     /// The path leads to a directory, a pipe, a device or a socket.
     #[error("this is not a regular file: give the path of the configuration file itself")]
     NotAFile,
-    /// The file is there and cannot be read.
+    /// The file exists but cannot be read.
     #[error("the file cannot be read: {error}")]
     Unreadable { error: io::Error },
     /// Somebody else may have written the file.
@@ -84,7 +84,7 @@ pub enum ConfigErrorKind {
     /// The text is neither TOML nor JSON.
     #[error("not valid {}: {message}", format_name(*format))]
     Syntax { format: Format, message: String },
-    /// The text nests too deep.
+    /// The text nests too deeply.
     #[error("nested deeper than {limit} levels: a configuration needs four")]
     TooDeep { limit: usize },
     /// The text has more values than a configuration can have.
@@ -93,16 +93,16 @@ pub enum ConfigErrorKind {
     /// A table has a key twice, or a file has a server twice.
     #[error("'{key}' is defined twice: rename one, or remove it")]
     DuplicateKey { key: String },
-    /// belljar.toml has a key that means nothing.
+    /// belljar.toml has an unknown key.
     #[error("unknown key '{key}'{}: {}", within(place), suggestion(*nearest, known))]
     UnknownKey { place: String, key: String, nearest: Option<&'static str>, known: &'static [&'static str] },
-    /// A key that applies to another kind of server only.
+    /// A key that only applies to another kind of server.
     #[error("'{key}' of server '{server}' has no meaning without '{needs}': remove it, or give '{needs}'")]
     MisplacedKey { server: String, key: &'static str, needs: &'static str },
     /// The file of variables that a server names cannot be used.
     #[error("{field} names a file that cannot be used: {problem}")]
     EnvFile { field: Field, problem: String },
-    /// Both spellings of one key.
+    /// Both spellings of one key are used.
     #[error("server '{server}' has both 'envFile' and 'env_file': keep one of them")]
     TwoEnvFiles { server: String },
     /// An era that does not exist.
@@ -143,7 +143,7 @@ pub enum ConfigErrorKind {
     /// An effect that does not exist.
     #[error("{field} has the unknown effect '{name}': {}", suggestion(*nearest, &Effect::ALL.map(Effect::as_str)))]
     UnknownEffect { field: Field, name: String, nearest: Option<&'static str> },
-    /// A setting that is empty and must not be.
+    /// A setting that must not be empty.
     #[error("{field} is empty: give it a value, or remove it")]
     Empty { field: Field },
     /// An invalid name of an environment variable or a header.
@@ -160,12 +160,12 @@ pub enum ConfigErrorKind {
     /// `${userHome}` or `${workspaceFolder}`, but there is none.
     #[error("{field} refers to ${{{variable}}}, which is not known here: write the path itself")]
     NoFolder { field: Field, variable: &'static str },
-    /// `${input:…}`, which a client asks its user for.
+    /// `${input:…}`, for which a client would ask its user.
     #[error(
         "{field} asks for the input '{input}', but belljar does not prompt for inputs: write ${{NAME}} and set that variable"
     )]
     Input { field: Field, input: String },
-    /// `${kind:…}` of a kind that only editors know.
+    /// `${kind:…}` of a kind that only editors support.
     #[error(
         "{field} refers to a variable that only an editor knows, '${{{kind}:…}}': write ${{NAME}} or the value itself"
     )]
@@ -178,7 +178,7 @@ pub enum ConfigErrorKind {
     ExpandedTooLong { field: Field, limit: usize },
 }
 
-/// A fault, and its position in the text.
+/// A fault with its position in the text.
 pub(crate) struct Located {
     pub(crate) offset: Option<usize>,
     pub(crate) fault: ConfigErrorKind,
@@ -202,7 +202,8 @@ impl ConfigErrorKind {
     }
 }
 
-/// A foreign name for a message: on one line, without control characters, and shortened.
+/// A name from somebody else, made safe for a message: on one line, without control characters, and
+/// shortened.
 pub(crate) fn shown(name: &str) -> String {
     const LONGEST: usize = 80;
     match name.char_indices().nth(LONGEST) {

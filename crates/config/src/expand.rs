@@ -8,8 +8,8 @@ use std::{
 
 use crate::error::{ConfigErrorKind, Field, shown};
 
-/// The most that the variables in one file may add up to, in bytes. A value has some 100; a file
-/// that refers to a long one thousands of times would otherwise fill the memory.
+/// The most bytes that all variables in one file may expand to. A value has some 100 bytes; without
+/// a limit, a file that refers to a long one thousands of times would fill the memory.
 pub const EXPANDED_BYTES: usize = 4 * 1024 * 1024;
 
 /// The values that a configuration may refer to, supplied by the caller.
@@ -37,11 +37,11 @@ pub struct Variables<'a> {
 pub(crate) struct Expander<'a> {
     variables: &'a Variables<'a>,
     remaining: Cell<usize>,
-    /// Where unset variables are noted, if they are not a fault.
+    /// Where unset variables are recorded, if they do not count as a fault.
     unset: Option<&'a RefCell<BTreeSet<String>>>,
 }
 
-/// Replaces an unset variable, wherever it may occur.
+/// Replaces an unset variable. It is valid wherever a variable may occur.
 const STAND_IN: &str = "https://unset.invalid";
 
 impl<'a> Expander<'a> {
@@ -49,13 +49,13 @@ impl<'a> Expander<'a> {
         Self { variables, remaining: Cell::new(EXPANDED_BYTES), unset: None }
     }
 
-    /// The same for a text that is only checked: an unset variable goes into `unset`, and is not a
-    /// fault.
+    /// The same for a text that is only checked: an unset variable is added to `unset`, and is not
+    /// a fault.
     pub(crate) fn noting(variables: &'a Variables<'a>, unset: &'a RefCell<BTreeSet<String>>) -> Self {
         Self { unset: Some(unset), ..Self::new(variables) }
     }
 
-    /// `text` with each `${…}` replaced. `field` is what the errors name.
+    /// `text` with each `${…}` replaced. Errors name `field`.
     pub(crate) fn expand(&self, text: &str, field: &Field) -> Result<String, ConfigErrorKind> {
         let mut expanded = String::with_capacity(text.len());
         let mut rest = text;
@@ -94,7 +94,7 @@ impl<'a> Expander<'a> {
             (None, None) => Err(ConfigErrorKind::NoFolder { field: field.clone(), variable }),
         };
         match name {
-            // `is_folder` knows them too.
+            // `is_folder` must know these names too.
             "userHome" => return folder("userHome", self.variables.home),
             "workspaceFolder" => return folder("workspaceFolder", self.variables.workspace),
             "workspaceFolderBasename" => {
@@ -130,7 +130,8 @@ impl<'a> Expander<'a> {
     }
 }
 
-/// The text is not quoted: it may be part of a secret that merely looks like a reference.
+/// The error does not quote the text, which may be part of a secret that merely looks like a
+/// reference.
 fn unnamed(field: &Field) -> ConfigErrorKind {
     ConfigErrorKind::BadReference { field: field.clone(), problem: "that is not followed by the name of a variable" }
 }

@@ -1,5 +1,5 @@
-//! Reads the one file that the user named, within a bound, only if it is a regular file, and only
-//! if nobody but the user and root can have written it: it starts programs as the user.
+//! Reads the one file that the user named. It must be a regular file within a size limit, which
+//! nobody but the user and root can have written, because it starts programs as the user.
 
 use std::{
     io,
@@ -22,8 +22,8 @@ const LINKS: usize = 40;
 
 /// The text of the file at `path`.
 ///
-/// Its directory is opened first and the file within it. Anything but a regular file is refused
-/// before it is opened, since opening a pipe waits for its other end.
+/// Its directory is opened first, and then the file within it. Anything but a regular file is
+/// refused before it is opened, since opening a pipe would wait for its other end.
 pub(crate) fn read(path: &Path) -> Result<String, ConfigErrorKind> {
     read_within(path, FILE_BYTES)
 }
@@ -48,8 +48,9 @@ pub(crate) fn read_within(path: &Path, limit: u64) -> Result<String, ConfigError
     String::from_utf8(bytes).map_err(|error| ConfigErrorKind::NotUtf8 { byte: error.utf8_error().valid_up_to() })
 }
 
-/// Whoever can replace a link chooses which file is read. Folders further up are not checked:
-/// nobody else can create a file and a folder that belong to the user.
+/// Checks the links on the way to a file, because whoever can replace a link chooses which file is
+/// read. Folders further up are not checked: nobody else can create a file and a folder that belong
+/// to the user.
 fn check_links(path: &Path) -> Result<(), ConfigErrorKind> {
     let mut link = path.to_owned();
     for _ in 0..LINKS {

@@ -19,8 +19,8 @@ pub(crate) const FOLDER: &str = "/nowhere/belljar";
 /// The folder that the user works in.
 pub(crate) const WORKSPACE: &str = "/w";
 
-/// A configuration in both formats, and the name of a server to add: an error that can be shown, or
-/// a configuration that can be changed and changed back.
+/// A configuration in both formats, and the name of a server to add. The result must be an error
+/// that can be shown, or a configuration that can be changed and changed back.
 pub fn configuration(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let (text, name) = text.split_once(PART).unwrap_or((text, "new"));
@@ -49,7 +49,7 @@ pub fn configuration(data: &[u8]) {
     }
 }
 
-/// The configuration in a text, or `None` if an error of one line says what is wrong.
+/// The configuration in a text, or `None` if a one-line error says what is wrong.
 fn read(text: &str, format: Format) -> Option<Config> {
     const LONGEST: usize = 2_000;
     match parse(text, format, Path::new(FOLDER), &variables()) {
@@ -66,7 +66,7 @@ fn read(text: &str, format: Format) -> Option<Config> {
     }
 }
 
-/// All variables are set.
+/// Variables that are all set.
 pub(crate) fn variables() -> Variables<'static> {
     Variables {
         environment: &|name| Some(format!("https://v.invalid/{name}")),

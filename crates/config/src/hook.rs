@@ -1,4 +1,4 @@
-//! The `[[hook]]` of belljar.toml: where the tool calls of an agent are led.
+//! The `[[hook]]` of belljar.toml: where the tool calls of an agent are redirected.
 
 use belljar_model::{HookMode, HookRule};
 
@@ -9,13 +9,13 @@ use crate::{
 
 /// The keys of a rule.
 pub(crate) const KEYS: &[&str] = &["tools", "files", "paths", "patterns", "say", "mode", "server"];
-/// The most rules. Each is held against each call of an agent.
+/// The most rules. Each is compared with each call of an agent.
 pub(crate) const MAX_RULES: usize = 64;
 /// The most names, paths or patterns of one rule.
 const MAX_ITEMS: usize = 64;
-/// The longest of them.
+/// The longest name, path or pattern, in bytes.
 const ITEM_BYTES: usize = 200;
-/// The longest text that a rule says: an agent reads it with each call that it fits.
+/// The longest text of a rule, in bytes: an agent reads it with each call that the rule matches.
 const SAY_BYTES: usize = 1000;
 
 /// Reads the rules. `servers` are the names of all servers in the file.
@@ -65,9 +65,9 @@ fn rule(index: usize, node: &Node, servers: &[String]) -> Result<HookRule, Locat
         mode,
         server,
     };
-    // What stands before a dot need not be a server.
+    // The text before a dot need not be the name of a server.
     rule.server = rule.leads_to().filter(|name| servers.iter().any(|server| server == name)).map(str::to_owned);
-    // It could never be said whether what it leads to can be used.
+    // Otherwise nobody could tell whether the server that the rule points to is usable.
     if mode == HookMode::Enforce && rule.server.is_none() {
         let node = find("say").map_or(node, |entry| &entry.node);
         return Err(expected(&field("say"), "a call of a server of this file, since 'mode' is enforce", node));
@@ -75,7 +75,7 @@ fn rule(index: usize, node: &Node, servers: &[String]) -> Result<HookRule, Locat
     Ok(rule)
 }
 
-/// `"Grep|Search"`.
+/// Reads names such as `"Grep|Search"`.
 fn names(field: &str, node: &Node) -> Result<Vec<String>, Located> {
     let wrong = || expected(field, "the names of tools, as in \"Grep|Search\"", node);
     let Value::String(text) = &node.value else { return Err(wrong()) };

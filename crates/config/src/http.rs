@@ -1,4 +1,4 @@
-//! The `[http]` of belljar.toml: whose tokens `belljar serve --http` takes.
+//! The `[http]` of belljar.toml: whose tokens `belljar serve --http` accepts.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -10,26 +10,26 @@ use crate::{
 
 /// The keys of the table.
 pub(crate) const KEYS: &[&str] = &["oauth"];
-/// Those of `oauth`.
+/// The keys of `oauth`.
 pub(crate) const OAUTH_KEYS: &[&str] = &["issuer", "resource", "scope_prefix", "allow_private"];
 
-/// What `[http]` says.
+/// The contents of `[http]`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct HttpSettings {
-    /// The authorization server whose tokens are taken, beside those of `belljar token`.
+    /// The authorization server whose tokens are accepted, in addition to those of `belljar token`.
     pub oauth: Option<OAuthSettings>,
 }
 
-/// What `[http.oauth]` says.
+/// The contents of `[http.oauth]`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct OAuthSettings {
-    /// The authorization server: `https`, or on this machine.
+    /// The URL of the authorization server: `https`, or on this machine.
     pub issuer: String,
-    /// The URL under which clients know this server, which its tokens have to name.
+    /// The URL under which clients know this server, which its tokens must name.
     pub resource: String,
-    /// What stands before `search`, `run` and so on in tokens.
+    /// The prefix of `search`, `run` and so on in tokens.
     pub scope_prefix: String,
-    /// Whether the issuer may lead to the private network for its keys.
+    /// Whether the issuer's keys may be fetched from the private network.
     pub allow_private: bool,
 }
 
@@ -73,7 +73,7 @@ fn oauth(node: &Node, expander: &Expander<'_>) -> Result<OAuthSettings, Located>
     })
 }
 
-/// A URL that names somebody: it is compared as it is written.
+/// Reads a URL that serves as a name: it is compared exactly as it is written.
 fn url(field: &'static str, node: &Node, expander: &Expander<'_>) -> Result<String, Located> {
     const WANTED: &str = "a URL with https, or http on this machine, and without user, query and fragment";
     let Value::String(text) = &node.value else { return Err(expected(field, WANTED, node)) };
@@ -81,11 +81,12 @@ fn url(field: &'static str, node: &Node, expander: &Expander<'_>) -> Result<Stri
     if is_safe_name(&text) { Ok(text) } else { Err(expected(field, WANTED, node)) }
 }
 
-/// Whether a URL can name a server to which secrets go: over https, or on this machine; without a
-/// user, a query and a fragment. It is as much as can be said without a parser of URLs.
+/// Whether a URL is safe as the name of a server to which secrets are sent: https, or on this
+/// machine; without a user, a query or a fragment. This is as much as can be checked without a URL
+/// parser.
 pub fn is_safe_name(url: &str) -> bool {
     let Some((scheme, rest)) = url.split_once("://") else { return false };
-    // It stands in a header.
+    // It is used in a header.
     let is_plain =
         url.bytes().all(|byte| byte.is_ascii_graphic() && !matches!(byte, b'"' | b'\\' | b'?' | b'#' | b'@'));
     let authority = rest.split('/').next().unwrap_or_default();
@@ -105,7 +106,7 @@ fn is_here(authority: &str) -> bool {
         || v6.and_then(|host| host.parse().ok()).is_some_and(|address: Ipv6Addr| address.is_loopback())
 }
 
-/// The beginning of a `scope-token` of RFC 6749.
+/// Reads a prefix, which must be the beginning of a `scope-token` of RFC 6749.
 fn prefix(node: &Node) -> Result<String, Located> {
     match &node.value {
         Value::String(text) if text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'"' && byte != b'\\') => {

@@ -2,11 +2,11 @@
 //! typed [`Config`].
 //!
 //! Both formats become one tree with positions, and one reader makes the servers from it, so a key
-//! means the same in both. `belljar.toml` is ours, and a key in it that we do not know is an error.
-//! A client's file is the client's: keys that we do not know are passed over there, and a `null`
-//! counts as absent. The `[limits]`, `[runs]`, `[effects]`, `[children]`, `[artifacts]`,
-//! `[daemon]`, `[ledger]`, `[policy]`, `[keep]`, `[approvals]`, `[http]`, `[[hook]]` and `[skills]`
-//! can be set in `belljar.toml` alone.
+//! means the same in both. `belljar.toml` is ours, and an unknown key in it is an error. A client's
+//! file belongs to the client: unknown keys in it are ignored, and a `null` counts as absent.
+//! `[limits]`, `[runs]`, `[effects]`, `[children]`, `[artifacts]`, `[daemon]`, `[ledger]`,
+//! `[policy]`, `[keep]`, `[approvals]`, `[http]`, `[[hook]]` and `[skills]` can only be set in
+//! `belljar.toml`.
 //!
 //! ```toml
 //! [limits]                    # replaces the defaults; the names are those of `Limits`
@@ -96,18 +96,19 @@
 //! disabled = true             # left out, and none of its variables are looked up
 //! ```
 //!
-//! A `type` (`stdio`, `http`, `sse` or `streamable-http`) is optional, and checked against the
+//! A `type` (`stdio`, `http`, `sse` or `streamable-http`) is optional, and is checked against the
 //! other keys: a `url` without a type is tried as streamable HTTP, and then as legacy SSE. `era`
-//! (`auto`, `initialize` or `discover`) says how a connection begins, instead of detecting it.
+//! (`auto`, `initialize` or `discover`) sets how a connection begins, instead of detecting it.
 //! `env_file` names a file of `NAME=value` lines; entries of `env` override it. `command`, `args`,
 //! `env`, `cwd`, `url` and `headers` may refer to [`Variables`]. A relative `cwd` or `env_file` is
-//! resolved against the configuration file's own directory, as given by its path; nothing else is
+//! resolved against the directory of the configuration file, as given by its path; nothing else is
 //! resolved.
 //!
-//! This crate never reads the environment, the home directory or the terminal, starts nothing, and
-//! opens no other file than the one it was given, the files of variables and of projects that it
-//! names, what [`import`] is told to read or write, and what [`replace()`] is told to write. The
-//! values of `env`, `headers` and variables appear in no error and no `Debug`.
+//! This crate never reads the environment, the home directory or the terminal, and starts nothing.
+//! It opens no files except the one that it was given, the files of variables and of projects that
+//! this file names, the files that [`import`] is told to read or write, and those that
+//! [`replace()`] is told to write. The values of `env`, `headers` and variables appear in no error
+//! and no `Debug`.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
@@ -183,7 +184,7 @@ pub struct Config {
     pub limits: LimitsPatch,
     /// How many runs there may be at once, if set. A client's file cannot set it.
     pub runs: RunsPatch,
-    /// What all child servers get of the owner's environment.
+    /// What all child servers get from the owner's environment.
     pub children: ChildrenSettings,
     /// What becomes an artifact, and how artifacts are kept.
     pub artifacts: ArtifactSettings,
@@ -193,39 +194,40 @@ pub struct Config {
     pub ledger: LedgerSettings,
     /// How much scripts may keep for later runs.
     pub keep: KeepSettings,
-    /// The file with the owner's rules, where one is named.
+    /// The file with the owner's rules, if one is named.
     pub policy: Option<PathBuf>,
     /// How the owner is asked about calls.
     pub approvals: ApprovalsSettings,
-    /// Whose tokens are taken over HTTP.
+    /// Whose tokens are accepted over HTTP.
     pub http: HttpSettings,
-    /// Where the tool calls of agents are led that ask `belljar hook`, in the order of the file.
+    /// Where the tool calls of agents that ask `belljar hook` are redirected, in the order of the
+    /// file.
     pub hooks: Vec<HookRule>,
-    /// The folders with scripts that have a name, beside the one next to the file.
+    /// The folders with named scripts, in addition to the one next to the file.
     pub skills: Vec<PathBuf>,
 }
 
 /// The contents of `[approvals]`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ApprovalsSettings {
-    /// How long a decision is waited for.
+    /// How long to wait for a decision.
     pub wait: Duration,
     /// Whether `belljar approve --yes` decides without a person typing.
     pub allow_yes: bool,
-    /// How long a run that waits keeps its slot, before it is put aside.
+    /// How long a waiting run keeps its slot before it is suspended.
     pub hold: Duration,
     /// How many bytes all suspended runs may take.
     pub max_resting: ByteSize,
-    /// The webhook that is told of waiting calls.
+    /// The webhook that is notified about waiting calls.
     pub webhook: Option<WebhookSettings>,
 }
 
-/// The webhook that is told of waiting calls, and its settings.
+/// The webhook that is notified about waiting calls, and its settings.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct WebhookSettings {
     /// The address.
     pub url: String,
-    /// What messages are signed with.
+    /// The secret with which messages are signed.
     pub secret: String,
     /// Whether messages contain the arguments of calls.
     pub arguments: bool,
@@ -240,7 +242,7 @@ impl fmt::Debug for WebhookSettings {
 /// The contents of `[daemon]`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct DaemonSettings {
-    /// How long the daemon stays without a client, or `None` for ever.
+    /// How long the daemon stays without a client; `None` for ever.
     pub idle: Option<Duration>,
 }
 
@@ -252,10 +254,10 @@ impl Default for DaemonSettings {
     }
 }
 
-/// How a configuration is written.
+/// The format of a configuration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// `belljar.toml`: every key is known.
+    /// `belljar.toml`: unknown keys are errors.
     Toml,
     /// A client's `{"mcpServers": {…}}` or VS Code's `{"servers": {…}}`, with comments and trailing
     /// commas allowed.
@@ -263,7 +265,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// The format that a file's extension stands for: TOML for `.toml`, else JSON.
+    /// The format that a file's extension indicates: TOML for `.toml`, otherwise JSON.
     pub fn of(path: &Path) -> Self {
         match path.extension() {
             Some(extension) if extension.eq_ignore_ascii_case("toml") => Self::Toml,

@@ -1,5 +1,5 @@
-//! The keys for a server's life: when it starts and stops, what it may hold, and what happens when
-//! it is lost.
+//! The keys for a server's life: when it starts and stops, how much it may use, and what happens
+//! when it is lost.
 
 use std::{fmt::Display, num::NonZeroUsize, path::PathBuf, time::Duration};
 
@@ -54,7 +54,7 @@ impl Server<'_> {
         })
     }
 
-    /// What holds by effect, without what is said of this server.
+    /// The settings by effect that apply unless this server sets its own.
     fn by_effect(&self) -> EffectDefaults {
         let mut defaults = self.reader.by_effect;
         for effect in Effect::ALL {
@@ -72,7 +72,7 @@ impl Server<'_> {
         })
     }
 
-    /// The value of `key`, as `read` takes it; a text is an error.
+    /// The value of `key`, as `read` returns it; a text is an error.
     fn of_kind<T>(
         &self,
         key: &str,
@@ -83,7 +83,7 @@ impl Server<'_> {
         read(node).map(Some).ok_or_else(|| self.expected(node, key, expected))
     }
 
-    /// The same if a text may be valid.
+    /// The same for a key whose value may be a text.
     fn of<T>(
         &self,
         key: &str,
@@ -189,8 +189,7 @@ impl Server<'_> {
                 None => Ok(None),
             };
         };
-        // The names of arguments in it are in braces without a dollar, so there is nothing to
-        // expand.
+        // Its placeholders are in braces without a dollar sign, so nothing needs to be expanded.
         let template = self.string(node, "key")?;
         let affinity = Affinity { template, instances: instances.unwrap_or(Affinity::INSTANCES) };
         if affinity.arguments().all(str::is_empty) {
@@ -223,7 +222,7 @@ impl Server<'_> {
         list.iter().enumerate().map(text).collect()
     }
 
-    /// Folders, resolved against the file's.
+    /// Folders, resolved against the folder of the file.
     pub(crate) fn folders(&self, node: &Node, key: &str) -> Result<Vec<PathBuf>, Located> {
         Ok(self.texts(node, key)?.into_iter().map(|folder| self.reader.directory.join(folder)).collect())
     }
@@ -239,7 +238,7 @@ pub(crate) fn duration(node: &Node) -> Option<Duration> {
     parse_duration(text).ok().filter(|duration| !duration.is_zero())
 }
 
-/// The error for a duration that is not accepted: the expected form, or that it is too long.
+/// The error for an invalid duration: the expected form, or that it is too long.
 pub(crate) fn expected_duration(node: &Node, expected: &'static str) -> &'static str {
     match &node.value {
         Value::String(text) if matches!(parse_duration(text), Err(DurationError::TooLong { .. })) => {

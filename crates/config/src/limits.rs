@@ -1,4 +1,4 @@
-//! The `[limits]` and the `[runs]` of belljar.toml.
+//! The `[limits]` and `[runs]` of belljar.toml.
 
 use belljar_model::{LimitKind, LimitName, LimitSpec, LimitsPatch, RunsPatch};
 use serde::de::DeserializeOwned;
@@ -55,8 +55,8 @@ fn json(node: &Node) -> serde_json::Value {
     }
 }
 
-/// Stands for a value that a limit cannot have, such as a date: its content does not matter for
-/// refusing it. (`null` would be accepted.)
+/// Replaces a value that no limit can have, such as a date: it is refused whatever its content.
+/// (`null` would be accepted.)
 fn no_limit() -> serde_json::Value {
     serde_json::Value::Array(Vec::new())
 }

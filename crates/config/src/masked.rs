@@ -1,13 +1,13 @@
 //! A server's entry for display: its whole command, and none of its secrets.
 //!
 //! Whether a value is a secret depends on its place: the values of `env` and `headers`, OAuth's
-//! client secret, the name, password and query of a URL, and the argument of a `--token` or the
-//! like. In addition, anything that looks like a token is masked everywhere. A reference to a
-//! variable is not a secret and is shown; so are the variables that decide which code a program
-//! loads, because a user who is asked to trust an entry must see them.
+//! client secret, the name, password and query of a URL, and the argument of options like
+//! `--token`. In addition, anything that looks like a token is masked everywhere. A reference to a
+//! variable is not a secret, and is shown. The variables that decide which code a program loads are
+//! also shown, because a user who is asked to trust an entry must see them.
 //!
-//! An entry that a stranger wrote could hide a command behind such a name (`TOKEN=$(curl …)`): text
-//! that a shell would act on is never masked there.
+//! A stranger who wrote an entry could hide a command behind the name of a secret (`TOKEN=$(curl
+//! …)`): in such an entry, text that a shell would act on is never masked.
 
 pub(crate) mod names;
 
@@ -15,25 +15,25 @@ use serde_json::{Map, Value};
 
 use names::{is_secret, loads_code, looks_like_token};
 
-/// Replaces a secret, as in all other texts of belljar.
+/// Replaces a secret, as in all of belljar's texts.
 pub use belljar_model::MASK;
 
-/// How much of one text is shown. A command has some 100 characters; for a longer one, the number
-/// of missing characters is shown.
+/// The most characters of one text that are shown. A command has some 100 characters; for a longer
+/// text, the number of missing characters is shown.
 const CHARACTERS: usize = 2_000;
-/// How many values of one list or table are shown.
+/// The most values of one list or table that are shown.
 const VALUES: usize = 200;
 
-/// Who wrote an entry.
+/// The author of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Author {
-    /// The user, whose secrets are in it.
+    /// The user, whose secrets are in the entry.
     User,
-    /// Anybody: possible commands are shown even where a secret could be.
+    /// Anybody else: possible commands are shown even where a secret could be.
     Stranger,
 }
 
-/// An entry in words.
+/// An entry as text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shown {
     /// The command with its arguments, quoted as for a shell, or the URL.
@@ -48,7 +48,7 @@ pub fn entry(entry: &Map<String, Value>, author: Author) -> Map<String, Value> {
 }
 
 impl Shown {
-    /// The entry as text, its secrets masked. The caller makes control characters visible.
+    /// The entry as text, with its secrets masked. The caller makes control characters visible.
     pub fn of(entry: &Map<String, Value>, author: Author) -> Self {
         let masked = self::entry(entry, author);
         let text = |key: &str| masked.get(key).and_then(Value::as_str);
@@ -111,12 +111,13 @@ fn of_header(value: &Value) -> Value {
     }
 }
 
-/// The mask, unless there is no secret.
+/// The mask, unless the text contains no secret.
 fn hidden(text: &str) -> String {
     if text.is_empty() || is_reference(text) { text.to_owned() } else { MASK.to_owned() }
 }
 
-/// Whether a text is only `${NAME}`, possibly after a scheme. A default in it could be a secret.
+/// Whether a text is only `${NAME}`, possibly after a scheme. A reference with a default does not
+/// count, because the default could be a secret.
 fn is_reference(text: &str) -> bool {
     let text = match text.split_once(' ') {
         Some((scheme, rest)) if is_scheme(scheme) => rest,
@@ -126,7 +127,7 @@ fn is_reference(text: &str) -> bool {
     name.is_some_and(|name| !name.contains(['$', '{', '}']) && !name.contains(":-"))
 }
 
-/// The word before a secret in a header.
+/// Whether a word is one that precedes a secret in a header.
 fn is_scheme(word: &str) -> bool {
     ["bearer", "basic", "token", "apikey"].iter().any(|scheme| word.eq_ignore_ascii_case(scheme))
 }
@@ -151,7 +152,7 @@ impl Masker {
             self.is_next = false;
             return self.secret(text);
         }
-        // A separate argument ends where it ends, whatever it contains.
+        // The secret in a separate argument is the whole argument, whatever it contains.
         if self.author == Author::User
             && let Some((name, value)) = text.split_once('=')
             && is_secret(name)
@@ -296,7 +297,7 @@ fn quoted(text: &str) -> String {
     };
     let end = text.char_indices().nth(CHARACTERS).map(|(end, _)| end);
     let (head, tail) = end.map_or((text, ""), |end| text.split_at(end));
-    // A shell would not see the mask.
+    // The mask itself needs no quotes.
     let shown = if !head.is_empty() && head.replace(MASK, "").chars().all(is_plain) {
         head.to_owned()
     } else {

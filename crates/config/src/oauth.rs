@@ -1,4 +1,4 @@
-//! How belljar is known to the authorization server of a remote server, for servers at which it
+//! Which client belljar is at the authorization server of a remote server, for servers where it
 //! cannot register itself.
 
 use belljar_model::OAuthClient;

@@ -1,40 +1,40 @@
-//! The packages that servers are started from, where nothing says in which version.
+//! The packages that servers are started from without a fixed version.
 //!
-//! `npx -y x` runs whatever was published last as `x`, with the user's rights. This only reads
-//! commands: what is installed is for the host to find out.
+//! `npx -y x` runs whatever was last published as `x`, with the user's rights. This module only
+//! reads commands; the host finds out what is installed.
 
 use belljar_model::StdioCommand;
 
-/// Who fetches a package.
+/// The source from which a package is fetched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PackageSource {
     /// npm's registry, by npx, bunx, `pnpm dlx` and their like.
     Npm,
     /// The Python package index, by uvx and `pipx run`.
     PyPi,
-    /// A repository of git.
+    /// A git repository.
     Git,
     /// A registry of container images.
     Image,
 }
 
-/// A package whose version is decided when the server starts.
+/// A package whose version is chosen when the server starts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnpinnedPackage {
-    /// Who fetches it.
+    /// The source from which it is fetched.
     pub source: PackageSource,
     /// Its name alone.
     pub name: String,
-    /// As it stands in the arguments.
+    /// The package as it is written in the arguments.
     pub written: String,
-    /// What is between name and version.
+    /// The separator between name and version.
     separator: &'static str,
-    /// What belongs to the name where it is written, such as `[extra]`.
+    /// What follows the name as it is written, such as `[extra]`.
     extras: String,
 }
 
 impl UnpinnedPackage {
-    /// How to write it with this version; with a word in its place where it is not known.
+    /// How to write the package with this version; if it is not known, with a placeholder.
     pub fn pinned(&self, version: Option<&str>) -> String {
         let unknown = match self.source {
             PackageSource::Npm | PackageSource::PyPi => "VERSION",
@@ -45,7 +45,7 @@ impl UnpinnedPackage {
     }
 }
 
-/// The package of a server's command, if it is fetched at each start in whatever version is newest.
+/// The package of a server's command, if its newest version is fetched at each start.
 pub fn unpinned(command: &StdioCommand) -> Option<UnpinnedPackage> {
     let mut words: Vec<&str> = std::iter::once(&command.command).chain(&command.args).map(String::as_str).collect();
     if program(words.first()?) == "cmd" && words.get(1).is_some_and(|word| word.eq_ignore_ascii_case("/c")) {
@@ -66,20 +66,21 @@ pub fn unpinned(command: &StdioCommand) -> Option<UnpinnedPackage> {
     }
 }
 
-/// A program without its folder, and without what Windows adds.
+/// The name of a program without its folder, and without the extensions of Windows.
 fn program(word: &str) -> String {
     let name = word.rsplit(['/', '\\']).next().unwrap_or_default().to_ascii_lowercase();
     let endings = [".exe", ".cmd", ".bat"];
     endings.into_iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(&name).to_owned()
 }
 
-/// The first word that is not an option, and the value of the first option of `package`.
+/// The first word that is not an option, and the value of the first option that is in `package`.
 struct Words<'w> {
     first: Option<&'w str>,
     package: Option<&'w str>,
 }
 
-/// Reads options up to the first other word. Those in `with_value` have theirs in the next word.
+/// Reads options up to the first other word. The value of an option in `with_value` is the next
+/// word.
 fn options<'w>(words: &[&'w str], package: &[&str], with_value: &[&str]) -> Words<'w> {
     let mut found = Words { first: None, package: None };
     let mut words = words.iter().copied();
@@ -125,7 +126,7 @@ fn node(words: &[&str]) -> Option<UnpinnedPackage> {
     if is_path(written) {
         return None;
     }
-    // A name may have a scope, and nothing else with a slash is one.
+    // A name may have a scope; anything else with a slash is a repository.
     let is_repository = written.contains(':') || (written.contains('/') && !written.starts_with('@'));
     if is_repository {
         return git(written, "#");
@@ -218,10 +219,11 @@ fn python(written: &str, separator: &'static str) -> Option<UnpinnedPackage> {
     (!is_pinned && !name.is_empty()).then(package)
 }
 
-/// A repository, which a revision follows after `separator`. A branch is not one.
+/// A repository, which may be followed by `separator` and a revision. A branch does not fix the
+/// version.
 fn git(written: &str, separator: &'static str) -> Option<UnpinnedPackage> {
     if written.starts_with("http") {
-        // An archive at an address.
+        // An archive at a URL.
         return None;
     }
     let last = written.rfind('/').map_or(0, |at| at + 1);
@@ -258,7 +260,7 @@ fn image(words: &[&str]) -> Option<UnpinnedPackage> {
         let is_long = word.starts_with("--");
         let has_value = match is_long {
             true => word.contains('=') || ALONE.contains(&word),
-            // `-it` are two that stand alone, and `-p80:80` has its value.
+            // `-it` is two options without a value, and `-p80:80` contains its value.
             false => word.len() > 2 || word.chars().skip(1).all(|letter| "itdPq".contains(letter)),
         };
         if !has_value {
@@ -290,7 +292,7 @@ fn is_path(written: &str) -> bool {
     written.is_empty() || written.starts_with(['.', '/', '~', '\\']) || written.starts_with("file:")
 }
 
-/// Whether this is one version, and no range or tag.
+/// Whether this is a single version, and not a range or a tag.
 fn is_exact(version: &str) -> bool {
     let version = version.trim_start_matches(['v', '=']);
     let main = version.split(['-', '+']).next().unwrap_or_default();

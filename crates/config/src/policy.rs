@@ -1,5 +1,5 @@
-//! The `[policy]` of belljar.toml: the path of the owner's rules. Their contents are not this
-//! crate's concern.
+//! The `[policy]` of belljar.toml: the path of the owner's rules. Their contents are handled
+//! elsewhere.
 
 use std::path::{Path, PathBuf};
 
@@ -37,11 +37,11 @@ pub(crate) fn read(node: &Node, directory: &Path, expander: &Expander<'_>) -> Re
     Ok(file)
 }
 
-/// The folder that a text in another file of the owner means: with variables, and resolved against
-/// that file's `directory`.
+/// The folder that a text in another file of the owner's refers to, with variables expanded, and
+/// resolved against that file's `directory`.
 ///
 /// # Errors
-/// Why it is not a folder.
+/// The reason why it is not a folder.
 pub fn folder(text: &str, directory: &Path, variables: &Variables<'_>) -> Result<PathBuf, String> {
     let expanded =
         Expander::new(variables).expand(text, &Field::of_file("folder")).map_err(|fault| fault.to_string())?;

@@ -1,9 +1,9 @@
-//! The file in which a project says what it is about: `.serena/project.yml`, or another that the
-//! owner names.
+//! The file in which a project describes itself: `.serena/project.yml`, or another that the owner
+//! names.
 //!
-//! It lies in the project, whose authors are not the owner: it is bounded, its paths stay below its
-//! folder, and what it says changes nothing but where calls go. Of YAML it needs texts and lists of
-//! texts. Everything else in it is passed over, and no alias is followed.
+//! The file is in the project, whose authors are not the owner: its size is bounded, its paths stay
+//! below its folder, and its contents affect only where calls are routed. Only texts and lists of
+//! texts are read from the YAML. Everything else is ignored, and no alias is followed.
 
 use std::path::{Path, PathBuf};
 
@@ -14,10 +14,10 @@ use crate::{error::shown, file};
 
 /// The largest file, in bytes: some thousand lines.
 const FILE_BYTES: u64 = 64 * 1024;
-/// Values within each other. Serena's have three.
+/// The deepest nesting of values. Serena's files have three levels.
 const DEPTH: usize = 32;
 
-/// What the file says.
+/// The contents of the file.
 #[derive(Debug, Default)]
 struct Said {
     path: Option<String>,
@@ -26,10 +26,10 @@ struct Said {
     hints: Vec<String>,
 }
 
-/// Adds what the file says to what the owner does not say.
+/// Adds the contents of the file wherever the owner has not set a value.
 ///
 /// # Errors
-/// What is wrong with the file, without what stands in it.
+/// What is wrong with the file, without quoting it.
 pub(crate) fn add(project: &mut Project, path: &Path) -> Result<(), String> {
     let root = root_of(path)?;
     let real = path.canonicalize().map_err(|error| error.to_string())?;
@@ -60,7 +60,7 @@ pub(crate) fn add(project: &mut Project, path: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// The folder of the project: that of the file, or the one around it where it is hidden.
+/// The folder of the project: that of the file, or the one around it if that is hidden.
 fn root_of(path: &Path) -> Result<PathBuf, String> {
     let folder = path.parent().ok_or("it is not in a folder")?;
     let is_hidden = folder.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
@@ -68,14 +68,14 @@ fn root_of(path: &Path) -> Result<PathBuf, String> {
     root.canonicalize().map_err(|error| error.to_string())
 }
 
-/// The folder to which a path of the file leads.
+/// The folder that a path in the file refers to.
 fn below(root: &Path, path: &str) -> Result<PathBuf, String> {
     let said = shown(path);
     let real = root.join(path).canonicalize().map_err(|error| format!("'path' {said} cannot be resolved: {error}"))?;
     if real.starts_with(root) { Ok(real) } else { Err(format!("'path' {said} leads out of the folder of the project")) }
 }
 
-/// The values of the top that are known.
+/// Reads the known keys at the top level.
 fn read(text: &str) -> Result<Said, String> {
     let mut reader = Reader { parser: Parser::new_from_str(text), depth: 0 };
     let mut said = Said::default();
@@ -138,7 +138,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Passes over what begins with `event`.
+    /// Skips the value that begins with `event`.
     fn pass_over(&mut self, event: &Event<'t>) -> Result<(), String> {
         let mut open = usize::from(matches!(event, Event::MappingStart(..) | Event::SequenceStart(..)));
         while open > 0 {
@@ -159,7 +159,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// A list of texts, or the one text that stands for such a list.
+    /// A list of texts, or a single text instead of a list.
     fn texts(&mut self, name: &str) -> Result<Vec<String>, String> {
         let not_texts = || format!("'{name}' is not a list of texts");
         let mut texts = Vec::new();
@@ -185,7 +185,7 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// Whether a text can be a word, or some words, of a project.
+/// Whether a text can be one or several words that describe a project.
 pub(crate) fn is_term(text: &str) -> bool {
     let words = text.split(|character: char| !character.is_alphanumeric()).filter(|word| !word.is_empty()).count();
     text.len() <= Project::TERM_BYTES && (1..=Project::TERM_WORDS).contains(&words) && !text.contains(char::is_control)
@@ -199,7 +199,7 @@ mod tests {
     fn no_text_is_too_strange_to_be_answered() {
         const SEED: &[u8] = b"# s\n--- !t\nname: &a \"x\\u0041\"\nlanguages: [go, 'c#']\nhints:\n- |2\n  a\n- >-\n  b\n? k\n: {a: [1, {b: *a}]}\n...\n%YAML 1.2\n---\n\tx";
         const SIGNS: &[u8] = b"\n\t :-?[]{},#&*!|>'\"%@`~\\\0\xef\xbb\xbf\xc2\x85a1";
-        // A generator of Knuth's: the same texts each time.
+        // A generator by Knuth: it makes the same texts each time.
         let mut state = 1_u64;
         let mut next = |below: usize| {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

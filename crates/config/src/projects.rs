@@ -1,5 +1,5 @@
-//! The projects among which calls of a server are routed: their folders, and the words by which
-//! they are known. What a file in a project says of it is read in [`crate::project_file`].
+//! The projects between which a server's calls are routed: their folders, and the words that
+//! describe them. [`crate::project_file`] reads what a file in a project says about it.
 
 use std::path::Path;
 
@@ -89,8 +89,8 @@ impl Server<'_> {
         }
         if let Some((_, file)) = file {
             let field = self.field(format_args!("{place}.file"));
-            // What lies in a project's folder is not always the owner's: it costs that project, and
-            // nothing else.
+            // The files in a project's folder are not always the owner's: an error in one affects
+            // only that project.
             let added = project_file::add(&mut project, &file);
             project.fault = added.err().map(|problem| format!("{field} names a file that cannot be used: {problem}"));
         }
@@ -110,7 +110,7 @@ impl Server<'_> {
     }
 }
 
-/// Whether a text can be a project's name, which stands in the command line, the environment and
+/// Whether a text can be a project's name, which is used in the command line, the environment and
 /// the folder of a process.
 fn is_name(name: &str) -> bool {
     let mut parts = Path::new(name).components();
@@ -212,7 +212,7 @@ mod tests {
             assert_eq!(project.fault, None);
             project
         };
-        // It costs this project, and no other configuration.
+        // The error affects this project, and no other part of the configuration.
         let fault = |text: &str| project_of(named(text, "")).fault.expect(text);
         let real = "# of Serena\nproject_name: \"shop\"\nlanguages:\n- go\n- typescript\nencoding: utf-8\nignored_paths: []\nls_specific_settings: {go: {a: [1, {b: 2}]}}\n";
         let read = project(real, ", hints = ['basket']");
@@ -224,7 +224,7 @@ mod tests {
         let read = project("path: backend\nlanguage: go\nconcerns: [checkout, 'unit price']\nhints: [basket]\n", "");
         assert_eq!((read.path, read.within), (Some(root.join("shop/backend")), Some(root.join("shop"))));
         assert_eq!(read.concerns, ["checkout", "unit price"]);
-        // The owner's word counts.
+        // The owner's settings take precedence.
         let read = project("path: ../outside\nhints: [theirs]\n", ", path = '/srv/own', hints = ['own']");
         assert_eq!((read.path, read.hints), (Some("/srv/own".into()), vec!["own".to_owned()]));
         for (text, expected) in [

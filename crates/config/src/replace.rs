@@ -1,5 +1,5 @@
-//! Writes a file of the user: whole or not at all, after a copy, and never over what somebody else
-//! wrote in the meantime.
+//! Replaces a file of the user's: completely or not at all, after making a copy, and never if
+//! somebody else has changed it in the meantime.
 
 use std::{
     io::{self, Read as _, Write as _},
@@ -11,7 +11,7 @@ use cap_std::{
     fs::{Dir, OpenOptions},
 };
 
-/// Copies that are kept beside a file.
+/// The most copies that are kept next to a file.
 const MOST_COPIES: u32 = 100;
 
 /// Replaces `before`, the file's content as it was read, by `text`, or creates the file if there
@@ -24,11 +24,10 @@ pub fn replace(path: &Path, before: Option<&str>, text: &str, suffix: &str) -> i
     put_in_place(path, before, text, suffix, Mode::AsItWas)
 }
 
-/// The same for a text with a secret that belljar adds: afterwards the file can be read by its
-/// owner only.
+/// The same for a text to which belljar adds a secret: afterwards only the owner can read the file.
 ///
 /// # Errors
-/// As [`replace`].
+/// The same as [`replace`].
 pub fn replace_with_secret(path: &Path, before: Option<&str>, text: &str, suffix: &str) -> io::Result<Option<PathBuf>> {
     put_in_place(path, before, text, suffix, Mode::OwnerAlone)
 }
@@ -47,7 +46,7 @@ fn put_in_place(
     suffix: &str,
     mode: Mode,
 ) -> io::Result<Option<PathBuf>> {
-    // A link is followed: its owner wants the file behind it.
+    // A link is followed, because its owner means the file that it points to.
     let real = if before.is_some() { path.canonicalize()? } else { std::path::absolute(path)? };
     let (Some(folder), Some(name)) = (real.parent(), real.file_name().and_then(|name| name.to_str())) else {
         return Err(io::ErrorKind::InvalidFilename.into());
@@ -81,7 +80,7 @@ fn put_in_place(
     Ok(Some(folder.join(copy)))
 }
 
-/// Keeps a copy under the first free name, or else the last one, and returns its path.
+/// Keeps a copy under the first free name, or else under the last one, and returns its path.
 fn copied(directory: &Dir, name: &str, text: &str, suffix: &str) -> io::Result<String> {
     for number in 1..=MOST_COPIES {
         let copy = format!("{name}.{suffix}-{number}");
@@ -91,14 +90,14 @@ fn copied(directory: &Dir, name: &str, text: &str, suffix: &str) -> io::Result<S
             Err(error) => return Err(error),
         }
     }
-    // The last copy is the one that is missed least.
+    // The last copy is the one that will be missed least.
     let copy = format!("{name}.{suffix}-{MOST_COPIES}");
     directory.remove_file(&copy)?;
     create(directory, &copy, text)?;
     Ok(copy)
 }
 
-/// The configuration may hold secrets.
+/// Creates a file that only its owner can read, because the configuration may contain secrets.
 fn create(directory: &Dir, name: &str, text: &str) -> io::Result<()> {
     let mut file = belljar_files::open(directory, name, OpenOptions::new().write(true).create_new(true))?;
     file.write_all(text.as_bytes())?;

@@ -1,4 +1,4 @@
-//! The `sandbox` of a server: what a confined program may reach.
+//! The `sandbox` of a server: what a confined program may access.
 
 use belljar_model::ChildSandbox;
 
@@ -8,7 +8,7 @@ use crate::{error::Located, server::Server, tree::Value};
 pub(crate) const KEYS: &[&str] = &["network", "read", "write"];
 
 impl Server<'_> {
-    /// The walls around the program, if it is to have any.
+    /// The walls around the program, if it is confined.
     pub(crate) fn sandbox(&self) -> Result<Option<ChildSandbox>, Located> {
         if self.get("sandbox").is_none() {
             return Ok(None);

@@ -21,7 +21,7 @@ fn validator() -> Validator {
     jsonschema::validator_for(&schema()).expect("the schema is one")
 }
 
-/// A TOML text as the schema's validators see it.
+/// A TOML text in the form that the schema's validators see.
 fn as_json(text: &str) -> Value {
     let Ok(root) = tree::parse(text, Format::Toml) else { panic!("no TOML: {text}") };
     value(root)
@@ -38,7 +38,7 @@ fn value(node: Node) -> Value {
     }
 }
 
-/// The properties that the schema knows at a place.
+/// The properties that the schema defines at a place.
 fn properties(pointer: &str) -> Vec<String> {
     let schema = schema();
     let properties = schema.pointer(pointer).and_then(Value::as_object).expect("properties");

@@ -1,5 +1,4 @@
-//! One entry of the servers: from keys to a [`ServerSpec`]. The way to reach it is read in
-//! [`crate::transport`].
+//! Reads one server's entry into a [`ServerSpec`]. [`crate::transport`] reads the way to reach it.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -71,7 +70,7 @@ pub(crate) struct Reader<'a> {
     pub(crate) format: Format,
     pub(crate) directory: &'a Path,
     pub(crate) expander: Expander<'a>,
-    /// What holds for tools where nothing is said of their server.
+    /// The settings for tools whose server does not set its own.
     pub(crate) by_effect: EffectDefaults,
 }
 
@@ -115,7 +114,7 @@ impl Reader<'_> {
     }
 }
 
-/// One server while it is read.
+/// A server that is being read.
 pub(crate) struct Server<'r> {
     pub(crate) reader: &'r Reader<'r>,
     pub(crate) name: &'r str,
@@ -125,7 +124,7 @@ pub(crate) struct Server<'r> {
 }
 
 impl<'r> Server<'r> {
-    /// The entry of `key`. A `null`, which only a client's file can hold, counts as none.
+    /// The entry of `key`. A `null`, which is only possible in a client's file, counts as absent.
     pub(crate) fn get(&self, key: &str) -> Option<&'r Entry> {
         self.entries.iter().find(|entry| entry.key == key && !matches!(entry.node.value, Value::Null))
     }
@@ -185,7 +184,7 @@ impl<'r> Server<'r> {
         Ok(EffectRules { declared: self.effects()?, idempotent, idempotency_keys, trust_hints })
     }
 
-    /// The arguments that get a key of belljar.
+    /// The arguments to which belljar adds a key of its own.
     fn idempotency(&self) -> Result<BTreeMap<String, String>, Located> {
         let entries = self.table("idempotency", "a table of arguments", "an object of arguments")?;
         let named = entries.iter().map(|entry| {
@@ -196,7 +195,8 @@ impl<'r> Server<'r> {
         named.collect()
     }
 
-    /// The filters of tools' results. Whether they are right is for whoever knows jq's language.
+    /// The filters for tools' results. They are checked elsewhere, by code that knows jq's
+    /// language.
     fn results(&self) -> Result<BTreeMap<String, String>, Located> {
         let entries = self.table("results", "a table of filters", "an object of filters")?;
         let named = entries.iter().map(|entry| {
@@ -211,7 +211,7 @@ impl<'r> Server<'r> {
         named.collect()
     }
 
-    /// Where results name what a call has changed, by tool.
+    /// Where results name the things that a call has changed, by tool.
     fn affected(&self) -> Result<BTreeMap<String, AffectedPointers>, Located> {
         let entries = self.table("affected", "a table of tools", "an object of tools")?;
         let of_tool = |entry: &Entry| {
@@ -298,7 +298,7 @@ impl<'r> Server<'r> {
             .at(node.offset)
     }
 
-    /// The same, if a string is the right type but this one is invalid.
+    /// The same for a string that is invalid although a string is the right type.
     pub(crate) fn misshapen(&self, node: &Node, key: &str, expected: &'static str) -> Located {
         let found = match &node.value {
             Value::String(_) => "another string",

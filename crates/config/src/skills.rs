@@ -1,5 +1,5 @@
-//! The `[skills]` of belljar.toml: which folders have scripts with names, beside the one that lies
-//! next to the file. What is in them is not this crate's concern.
+//! The `[skills]` of belljar.toml: the folders with named scripts, in addition to the one next to
+//! the file. Their contents are handled elsewhere.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use crate::{
 
 /// The keys of the table.
 pub(crate) const KEYS: &[&str] = &["folders"];
-/// The name that scripts with names have in scripts. No server may have it.
+/// The name of the namespace that named scripts have in scripts. No server may have this name.
 pub(crate) const NAME: &str = "skills";
 /// The most folders.
 const MOST: usize = 16;

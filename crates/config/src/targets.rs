@@ -1,4 +1,4 @@
-//! `[servers.X.targets]`: what the owner wants a server's figures to be.
+//! `[servers.X.targets]`: the owner's targets for a server's figures.
 
 use belljar_model::Targets;
 

@@ -6,13 +6,13 @@ use belljar_model::ServerSpec;
 
 use crate::{Config, Format, Variables, parse};
 
-/// belljar.toml in `/etc/belljar`, with `TOKEN`, `LINE`, `NUL` and `EMPTY` set. No error may show
-/// their values.
+/// Reads a belljar.toml in `/etc/belljar`, with `TOKEN`, `LINE`, `NUL` and `EMPTY` set. No error
+/// may show their values.
 pub(crate) fn toml(text: &str) -> Result<Config, String> {
     parsing(text, Format::Toml)
 }
 
-/// A client's file at the same place.
+/// Reads a client's file at the same place.
 pub(crate) fn json(text: &str) -> Result<Config, String> {
     parsing(text, Format::Json)
 }

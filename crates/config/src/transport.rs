@@ -1,4 +1,4 @@
-//! How a server is reached: the program, the URL or the name that its keys give.
+//! The way to reach a server: the program, the URL or the name that its keys give.
 
 use std::{
     collections::{BTreeMap, HashSet},
@@ -55,8 +55,8 @@ impl Server<'_> {
         }
     }
 
-    /// Checks that `type`, and in belljar.toml every other key, is valid with the `key` that says
-    /// how to reach the server.
+    /// Checks that `type`, and in belljar.toml every other key, is allowed together with the `key`
+    /// that says how to reach the server.
     fn check_company(&self, key: &str) -> Result<(), Located> {
         if let Some(entry) = self.get("type") {
             let (server, kind) = (shown(self.name), self.string(&entry.node, "type")?);
@@ -116,7 +116,7 @@ impl Server<'_> {
                 return Err(ConfigErrorKind::BadName { field: self.field(key), what }.at(entry.offset));
             }
             let value = match (&entry.node.value, self.reader.format) {
-                // VS Code allows both: a number for its text, and null for "not set".
+                // VS Code allows both: a number stands for its text, and null for "not set".
                 (Value::Number(number), Format::Json) => number.clone(),
                 (Value::Null, _) => continue,
                 _ => self.argument(&entry.node, key)?,
@@ -128,7 +128,7 @@ impl Server<'_> {
 
     /// The variables of the file that the entry names, overridden by those of `env`.
     fn env_file(&self) -> Result<BTreeMap<String, String>, Located> {
-        // Clients spell it one way, and our own file the other.
+        // Clients and our own file spell it differently.
         let (entry, key) = match (self.reader.format, self.get("envFile"), self.get("env_file")) {
             (Format::Json, Some(entry), Some(_)) => {
                 return Err(ConfigErrorKind::TwoEnvFiles { server: shown(self.name) }.at(entry.offset));
@@ -185,7 +185,7 @@ impl Server<'_> {
         })
     }
 
-    /// A string for a process: no system passes a NUL.
+    /// A string for a process. It must not contain a NUL, which no system can pass.
     fn argument(&self, node: &Node, key: impl Display) -> Result<String, Located> {
         let argument = self.expanded(node, &key)?;
         if argument.contains('\0') {
@@ -195,7 +195,7 @@ impl Server<'_> {
     }
 }
 
-/// As much as can be checked without the transport's URL parser.
+/// Checks as much as is possible without the transport's URL parser.
 fn is_http_url(url: &str) -> bool {
     let Some((scheme, rest)) = url.split_once("://") else { return false };
     (scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https"))

@@ -1,4 +1,4 @@
-//! The one tree that both formats become.
+//! The tree that both formats are parsed into.
 
 mod json;
 mod toml;
@@ -13,12 +13,12 @@ use crate::{
     error::{ConfigErrorKind, Field, Located, shown},
 };
 
-/// The most nested tables and lists, including dotted keys. A client's settings around the servers
-/// may nest deeper than the four levels that we read; the parsers recurse, and so do their trees
-/// when they are dropped.
+/// The deepest nesting of tables and lists, including dotted keys. A client's settings around the
+/// servers may nest deeper than the four levels that we read. There is a limit because the parsers
+/// recurse, and so do their trees when they are dropped.
 pub const DEPTH: usize = 64;
 
-/// Parses `text`, which is bounded in length, after bounding its depth.
+/// Parses `text`, whose length is bounded, after checking its depth.
 pub(crate) fn parse(text: &str, format: Format) -> Result<Node, Located> {
     match format {
         Format::Toml => toml::parse(text),
@@ -34,7 +34,8 @@ pub(crate) fn kind(node: &Node, format: Format) -> &'static str {
     }
 }
 
-/// Refuses a second entry of the same key. TOML's parser has refused it already; JSON's keeps both.
+/// Refuses a second entry with the same key. TOML's parser has refused it already; JSON's keeps
+/// both.
 pub(crate) fn check_unique(entries: &[Entry]) -> Result<(), Located> {
     let mut keys = HashSet::with_capacity(entries.len());
     match entries.iter().find(|entry| !keys.insert(entry.key.as_str())) {
@@ -43,7 +44,7 @@ pub(crate) fn check_unique(entries: &[Entry]) -> Result<(), Located> {
     }
 }
 
-/// The error of a value that a field of belljar.toml cannot have.
+/// The error for a value that a field of belljar.toml cannot have.
 pub(crate) fn expected(field: &str, expected: &'static str, node: &Node) -> Located {
     let found = match node.value {
         Value::String(_) => "another string",

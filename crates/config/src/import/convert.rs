@@ -1,4 +1,4 @@
-//! One server of a client's file as a table of belljar.toml.
+//! Converts one server of a client's file to a table of belljar.toml.
 
 use std::{fmt::Write as _, path::Path};
 
@@ -11,23 +11,23 @@ use crate::{
     tree::{Entry, Node, Value, check_unique},
 };
 
-/// How many keys that are left out, and how many notes, are told of one server. People write a
-/// handful; a stranger's file could have millions, which somebody is to read.
+/// The most omitted keys, and the most notes, that are reported for one server. People write a
+/// handful; a stranger's file could have millions, and a person has to read the report.
 const MOST_TOLD: usize = 20;
 
-/// A server as belljar.toml has it.
+/// A server in the form of belljar.toml.
 pub(super) struct Converted {
     pub(super) table: Table,
-    /// What was changed or left out on the way.
+    /// What was changed or left out during the conversion.
     pub(super) notes: Vec<String>,
 }
 
-/// Converts the server that `entries` describe, in a file that lies in `directory`.
+/// Converts the server that `entries` describe, in a file in the folder `directory`.
 ///
 /// # Errors
-/// Why it cannot be taken.
+/// The reason why it cannot be imported.
 pub(super) fn convert(entries: &[Entry], directory: &Path) -> Result<Converted, String> {
-    // Clients differ in which of two they take.
+    // Clients differ in which of two equal keys they use.
     unique(entries)?;
     let get = |key: &str| entries.iter().find(|entry| entry.key == key && !matches!(entry.node.value, Value::Null));
     if let Some(Entry { node: Node { value: Value::Boolean(true), .. }, .. }) = get("disabled") {
@@ -55,7 +55,7 @@ fn unique(entries: &[Entry]) -> Result<(), String> {
     check_unique(entries).map_err(|located| located.fault.to_string())
 }
 
-/// The first of a list, and how many more there are.
+/// The first entries of a list, and how many more there are.
 fn told(mut list: Vec<String>) -> Vec<String> {
     let more = list.len().saturating_sub(MOST_TOLD);
     if more > 0 {
@@ -80,7 +80,7 @@ impl Conversion<'_> {
                 let text = self.rewritten(text);
                 self.set(key, text);
             }
-            // What follows from the other keys is not written down.
+            // A value that follows from the other keys is not written.
             ("type", Value::String(kind)) if kind == "sse" => self.set("type", "sse"),
             ("type", Value::String(_)) => {}
             ("cwd", Value::String(path)) => self.set_path("cwd", path),
@@ -146,14 +146,14 @@ impl Conversion<'_> {
         self.table.insert(key, Item::Value(value.into()));
     }
 
-    /// A path that means the same from wherever belljar.toml will lie.
+    /// Sets a path so that it means the same wherever belljar.toml is stored.
     fn set_path(&mut self, key: &str, path: &str) {
         let path = self.rewritten(path);
-        // What begins with a variable is resolved when it is read.
+        // A path that begins with a variable is resolved when it is read.
         if path.starts_with("${") || Path::new(&path).is_absolute() {
             return self.set(key, path);
         }
-        // The folder's own name is not a reference, whatever it is.
+        // A `${` in the folder's own name is not a reference.
         let directory = self.directory.display().to_string().replace("${", "$${");
         self.set(key, Path::new(&directory).join(path).display().to_string());
     }
@@ -166,7 +166,7 @@ impl Conversion<'_> {
         }
     }
 
-    /// A text with the references that only editors know written as variables of the environment.
+    /// Rewrites references that only editors understand as environment variables.
     fn rewritten(&mut self, text: &str) -> String {
         let mut result = String::with_capacity(text.len());
         let mut rest = text;
@@ -181,7 +181,7 @@ impl Conversion<'_> {
                     let _ = write!(result, "${{{variable}}}");
                     rest = after.get(input.len() + "input:}".len()..).unwrap_or_default();
                 }
-                // `${env:userHome}` is a variable, and `${userHome}` is a folder.
+                // `${env:userHome}` is an environment variable, but `${userHome}` is a folder.
                 (None, Some(name)) if !before.ends_with('$') && is_short_name(name) && !is_folder(name) => {
                     let _ = write!(result, "${{{name}}}");
                     rest = after.get(name.len() + "env:}".len()..).unwrap_or_default();
@@ -197,7 +197,7 @@ impl Conversion<'_> {
     }
 }
 
-/// The variable that stands for what a client asks its user.
+/// The variable that replaces an input that a client asks its user for.
 fn variable_of(input: &str) -> String {
     input
         .chars()
@@ -340,7 +340,7 @@ mod tests {
         };
         // A variable of the environment is not a folder of the same name.
         assert_eq!(taken("/", r#"{"command": "${env:userHome}"}"#), "command = \"${env:userHome}\"\n");
-        // Nor is what a folder is called a reference.
+        // Nor is part of a folder's name a reference.
         let json = r#"{"cwd": "${A}/sub", "env_file": "sub/${A}"}"#;
         assert_eq!(taken("/${B}$${", json), "cwd = \"${A}/sub\"\nenv_file = \"/$${B}$$${/sub/${A}\"\n");
     }

@@ -1,4 +1,4 @@
-//! What is fuzzed of the clients' files, with what must hold.
+//! The fuzzed functions for clients' files, and their invariants.
 
 use std::{collections::HashSet, path::Path};
 
@@ -14,12 +14,12 @@ use crate::{
     parse, tree,
 };
 
-/// Bytes of output for each byte of a file: a server of six bytes is skipped with a reason of some
-/// hundred.
+/// The most bytes of output for each byte of a file: a server of six bytes is skipped with a reason
+/// of some hundred bytes.
 const SAID_PER_BYTE: usize = 100;
 
-/// A client's file, and the belljar.toml to which its servers are added: the output has no secret
-/// and can be read, and the written file says what the client's file says.
+/// A client's file, and the belljar.toml to which its servers are added. The output must contain no
+/// secret and be readable, and the written file must say what the client's file says.
 pub fn client_files(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let (file, existing) = text.split_once(PART).unwrap_or((text, ""));
@@ -47,7 +47,7 @@ fn looked_at(text: &str, names: &[String], author: Author) -> Found {
     Plan::beside(names).look_at(source, Ok(text.to_owned()), Path::new(FOLDER), &variables)
 }
 
-/// Each server has a unique valid name, and is shown to the user on one line.
+/// Checks that each server has a unique valid name, and is shown to the user on one line.
 fn fit_to_show(found: &Found, existing: &[String]) {
     let items = match &found.items {
         Ok(items) => items,
@@ -69,7 +69,7 @@ fn one_line(text: &str) {
     assert_eq!(display::line(text), text);
 }
 
-/// belljar.toml says what it said before, and has the imported servers.
+/// Checks that belljar.toml says what it said before, and has the imported servers.
 fn added_to(existing: &str, plan: &Plan) {
     let read = |text: &str| parse(text, Format::Toml, Path::new(FOLDER), &variables());
     let Ok(before) = read(existing) else { return };
@@ -81,14 +81,16 @@ fn added_to(existing: &str, plan: &Plan) {
     assert_eq!(after, before, "{text}");
 }
 
-/// The output about a file does not depend on its secrets: it is the same with other secrets.
+/// Checks that the output about a file does not depend on its secrets: it must be the same with
+/// other secrets.
 fn tells_no_secret(file: &Value, names: &[String], author: Author) {
     let said = |file: &Value| format!("{:?}", looked_at(&file.to_string(), names, author).items);
     let other = with_other_secrets(file, author);
     assert_eq!(said(file), said(&other), "{file} and {other}");
 }
 
-/// What is imported is in the file, and belljar reads it as it reads the client's file.
+/// Checks that everything imported is in the file, and that belljar reads it as it reads the
+/// client's file.
 fn says_no_more(file: &Value, names: &[String], author: Author) {
     let mut plan = Plan::beside(names);
     plan.take(looked_at(&file.to_string(), names, author));
@@ -125,7 +127,7 @@ fn stands_in(entry: &Map<String, Value>, taken: &Map<String, Value>) -> bool {
     whole && taken.iter().all(is_there)
 }
 
-/// References may be written differently, and numbers as texts.
+/// Compares two values. References may be written differently, and numbers as texts.
 fn is_same(said: &Value, taken: &Value) -> bool {
     match (said, taken) {
         (Value::String(said), Value::String(taken)) => said == taken || said.contains("${"),
@@ -156,8 +158,8 @@ fn leaves(value: &Value) -> Vec<&Value> {
     }
 }
 
-/// An imported server is reached as its client would reach it, as far as belljar can read the
-/// client's own entry.
+/// Checks that an imported server is reached in the same way as by its client, as far as belljar
+/// can read the client's own entry.
 fn means_the_same(name: &str, entry: &Map<String, Value>, table: &Table) {
     let of_client = json!({ "mcpServers": { name: entry } }).to_string();
     let read = |text: &str, format| parse(text, format, Path::new(FOLDER), &variables()).ok()?.servers.pop();
@@ -220,7 +222,7 @@ fn of_entry(key: &str, value: &Value, author: Author) -> Value {
     }
 }
 
-/// `--token WORD` and `--token=WORD`.
+/// Replaces the secrets in `--token WORD` and `--token=WORD`.
 fn of_arguments(value: &Value) -> Value {
     let Value::Array(arguments) = value else { return value.clone() };
     let mut is_secret = false;
@@ -235,7 +237,7 @@ fn of_arguments(value: &Value) -> Value {
     changed.collect()
 }
 
-/// Name and password, and the values of the query.
+/// Replaces the name, the password, and the values of the query.
 fn of_url(url: &str) -> String {
     let is_plain = |character: char| character.is_ascii_alphanumeric() || ":/?&=#@._-".contains(character);
     let Some((scheme, rest)) = url.split_once("://").filter(|_| url.chars().all(is_plain)) else {
@@ -256,7 +258,7 @@ fn of_url(url: &str) -> String {
     format!("{scheme}://{authority}{path}{}{fragment}", query.join("&"))
 }
 
-/// Too long to be `Bearer`, and without characters of shells or references.
+/// Whether a text is too long to be `Bearer`, and has no characters of shells or references.
 fn is_word(text: &str) -> bool {
     text.len() >= 8 && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
@@ -267,7 +269,7 @@ fn next_unless(value: &Value, is_kept: impl Fn(&str) -> bool) -> Value {
 
 fn next(value: &Value) -> Value {
     match value {
-        // A possible number may be compared with one.
+        // A text that could be a number is left alone, because it may be compared with a number.
         Value::String(text) if text.parse::<f64>().is_err() => next_letters(text).into(),
         Value::Array(values) => values.iter().map(next).collect(),
         Value::Object(_) => members(value, |_, value| next(value)),

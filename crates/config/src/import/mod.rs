@@ -1,10 +1,10 @@
-//! Imports the servers that MCP clients are configured with: what there is, what belljar would
-//! import, what it would skip and why, and the writing of belljar.toml.
+//! Imports the servers that MCP clients are configured with: finds them, decides which ones to
+//! import and which to skip and why, and writes belljar.toml.
 //!
 //! Entries are written unchanged: a reference to a variable stays a reference, and a secret in a
-//! client's file goes only into the written file. A server is shown as its whole entry, with its
+//! client's file goes only into the written file. The whole entry of a server is shown, with its
 //! secrets masked: see [`crate::masked`]. A project's file comes from a stranger: it is examined,
-//! and imported only if the user asks for it.
+//! but imported only if the user asks for it.
 
 mod convert;
 #[cfg(any(test, fuzzing))]
@@ -20,7 +20,7 @@ pub use places::{Folders, ImportClient};
 pub use plan::{Decision, Found, Item, Plan, Source};
 pub use write::{WriteError, Written, write};
 
-/// The JSON Schema of belljar.toml, for editors. It is written beside an imported configuration,
+/// The JSON Schema of belljar.toml, for editors. It is written next to an imported configuration,
 /// which refers to it.
 pub const SCHEMA: &str = include_str!("../../belljar.schema.json");
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-/// An MCP client whose servers can be taken over.
+/// An MCP client whose servers can be imported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "the names say it")]
@@ -24,7 +24,7 @@ pub struct Folders<'a> {
 }
 
 impl ImportClient {
-    /// All of them.
+    /// All clients.
     pub const ALL: [Self; 4] = [Self::ClaudeDesktop, Self::ClaudeCode, Self::Cursor, Self::VsCode];
 
     /// The name on the command line.
@@ -37,7 +37,7 @@ impl ImportClient {
         }
     }
 
-    /// The name in its makers' spelling.
+    /// The name as its makers spell it.
     pub fn title(self) -> &'static str {
         match self {
             Self::ClaudeDesktop => "Claude Desktop",

@@ -1,4 +1,4 @@
-//! Which of the clients' servers would be imported.
+//! Decides which of the clients' servers would be imported.
 
 use std::{
     collections::BTreeMap,
@@ -20,7 +20,8 @@ use crate::{
     tree::{self, Entry, Value, check_unique},
 };
 
-/// The largest file of a client. Some keep conversation histories in the file that has the servers.
+/// The largest file of a client. Some clients keep conversation histories in the same file as the
+/// servers.
 const CLIENT_FILE_BYTES: u64 = 64 * 1024 * 1024;
 
 /// A file to import servers from.
@@ -34,14 +35,14 @@ pub struct Source {
     pub author: Author,
 }
 
-/// The servers of a file, and which of them would be imported.
+/// The servers of a file, with the decision about each.
 pub struct Found {
     /// The file.
     pub source: Source,
     /// Its servers.
     pub items: Result<Vec<Item>, ConfigError>,
-    /// The servers that would be imported, as belljar.toml has them: they are written as shown,
-    /// whatever happens to the file meanwhile.
+    /// The servers that would be imported, in the form of belljar.toml. They are written as they
+    /// were shown, whatever happens to the file meanwhile.
     tables: Vec<(String, Table)>,
 }
 
@@ -64,14 +65,14 @@ pub struct Plan {
     pub found: Vec<Found>,
     /// Files that were examined and skipped, because nobody asked for them.
     pub left: Vec<Found>,
-    /// The names that are taken, and by which file.
+    /// The names that are taken, each with the file that took it.
     taken: BTreeMap<String, String>,
 }
 
 /// One server of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Item {
-    /// Its name there.
+    /// Its name in the file.
     pub name: String,
     /// What happens to it.
     pub decision: Decision,
@@ -105,7 +106,7 @@ impl Plan {
         Self { taken: taken.collect(), ..Self::default() }
     }
 
-    /// Reads a file once: [`Plan::take`] imports what was read here.
+    /// Reads a file once: [`Plan::take`] imports what was read then.
     pub fn look(&self, source: Source, variables: &Variables<'_>) -> Found {
         let directory = source.path.parent().unwrap_or(Path::new(""));
         let directory = directory.canonicalize().unwrap_or_else(|_| directory.to_owned());
@@ -113,7 +114,7 @@ impl Plan {
         self.look_at(source, text, &directory, variables)
     }
 
-    /// The same for a file in `directory` with this text, or with the reason why there is none.
+    /// The same for a file in `directory` with this text, or with the reason why it has none.
     pub(super) fn look_at(
         &self,
         source: Source,
@@ -217,7 +218,7 @@ impl Plan {
     }
 }
 
-/// A valid name for a server.
+/// A valid name for a server, similar to the given one.
 pub(super) fn name_of(name: &str) -> String {
     let allowed = |character: char| if character == '.' || character.is_control() { '-' } else { character };
     let mut allowed: String = name.chars().map(allowed).collect();

@@ -1,4 +1,4 @@
-//! Servers of MCP clients become a belljar.toml, as far as they can.
+//! Servers of MCP clients are converted to a belljar.toml, as far as possible.
 
 use std::{fs, path::Path};
 
@@ -19,7 +19,7 @@ fn variables(workspace: &Path) -> Variables<'_> {
     Variables { environment: &environment, home: Some(Path::new("/home/ada")), workspace: Some(workspace) }
 }
 
-/// A home with the files of all clients, as their makers write them.
+/// A home folder with the files of all clients, as the clients write them.
 fn home() -> tempfile::TempDir {
     let home = tempfile::tempdir().unwrap();
     let file = |path: &str, text: String| {
@@ -91,7 +91,7 @@ fn plan(home: &Path, existing: &[String]) -> Plan {
     plan
 }
 
-/// The reports on the servers of the file with this ending.
+/// The reports on the servers of the file whose path ends like this.
 fn said(plan: &Plan, file: &str) -> Vec<String> {
     let found = plan.found.iter().find(|found| found.source.path.ends_with(file)).expect(file);
     said_of(found)

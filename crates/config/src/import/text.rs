@@ -6,7 +6,8 @@ use toml_edit::{DocumentMut, Item, Table};
 
 use crate::{FILE_BYTES, Format, Variables, expand::Expander, parse_with};
 
-/// The most unset variables that a server may need: the user is told of each, and has to set it.
+/// The most unset variables that a server may need: the user is told about each of them, and must
+/// set it.
 const MAX_UNSET: usize = 256;
 
 /// The text of a belljar.toml with these servers and nothing else.

