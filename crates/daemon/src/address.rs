@@ -1,5 +1,4 @@
-//! The address where a daemon listens, which must be safe from others who might listen in its
-//! place.
+//! The address where a daemon listens. It must be impossible for others to listen there instead.
 
 use std::{
     fs, io,
@@ -14,7 +13,7 @@ use crate::{
     platform::{self, MAX_SOCKET_PATH},
 };
 
-/// The address of one daemon: a folder that belongs to the user alone, and a name in it.
+/// The address of a daemon: a folder that belongs to the user alone, and a name in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Address {
     folder: PathBuf,
@@ -33,15 +32,15 @@ pub enum AddressError {
         /// Its length.
         used: usize,
     },
-    /// The folder cannot be made or looked at.
+    /// The folder cannot be created or examined.
     #[error("the folder {} cannot be used: {source}", path.display())]
     Folder {
         /// The folder.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
-    /// Something else is in place of the folder.
+    /// Something that is not a folder is in its place.
     #[error("{} is not a folder", path.display())]
     NotAFolder {
         /// The path.
@@ -54,7 +53,7 @@ pub enum AddressError {
         path: PathBuf,
         /// Its owner.
         owner: User,
-        /// Who we are.
+        /// The current user.
         user: User,
     },
     /// Others may enter the folder.
@@ -99,7 +98,7 @@ impl Address {
         Ok(address)
     }
 
-    /// The socket, or on Windows the file that names the pipe.
+    /// The socket, or on Windows the file that contains the name of the pipe.
     pub fn socket(&self) -> PathBuf {
         platform::socket(&self.folder, &self.name)
     }
@@ -134,12 +133,12 @@ impl Address {
 
 fn private_folder(path: &Path) -> Result<(), AddressError> {
     let fault = |source| AddressError::Folder { path: path.to_owned(), source };
-    // Whatever exists instead of a folder is checked below.
+    // If something other than a folder is there, the checks below find it.
     match make_folder(path) {
         Err(source) if source.kind() != io::ErrorKind::AlreadyExists => return Err(fault(source)),
         _ => {}
     }
-    // Not through a symbolic link: its owner could replace the folder behind it.
+    // Symbolic links are not followed: the owner of a link could replace the folder behind it.
     let metadata = fs::symlink_metadata(path).map_err(fault)?;
     if !metadata.is_dir() {
         return Err(AddressError::NotAFolder { path: path.to_owned() });

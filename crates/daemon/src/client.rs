@@ -1,4 +1,4 @@
-//! A command's side of the socket.
+//! The command's side of the socket.
 
 use std::{io, path::PathBuf, time::Duration};
 
@@ -14,10 +14,11 @@ use crate::{
     requests::{Hello, Method},
 };
 
-/// How long a daemon has to say hello. It takes a millisecond, unless it is stuck. One that was
-/// killed hangs up when the system has ended its last thread, which may be waiting for the disk.
+/// How long a daemon may take to say hello. It takes a millisecond, unless the daemon is stuck. A
+/// daemon that was killed hangs up only when the system has ended its last thread, which may be
+/// waiting for the disk.
 const GREETING: Duration = Duration::from_secs(30);
-/// The longest answer: a result of the largest size, as text and as structure.
+/// The longest answer: a result of the largest size, as text and as structured data.
 const MAX_ANSWER_BYTES: usize = 4 * MAX_LINE_BYTES;
 
 /// A connection to a daemon, for one request at a time.
@@ -38,7 +39,7 @@ pub enum ConnectError {
     Socket {
         /// The socket.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
     /// Somebody else listens on the socket.
@@ -46,12 +47,12 @@ pub enum ConnectError {
     Foreign {
         /// The socket.
         path: PathBuf,
-        /// Whose process it is.
+        /// The owner of its process.
         owner: User,
-        /// Who we are.
+        /// The current user.
         user: User,
     },
-    /// The daemon does not greet as it should.
+    /// The daemon's greeting is missing or invalid.
     #[error(transparent)]
     Greeting(#[from] RequestError),
 }
@@ -60,13 +61,13 @@ pub enum ConnectError {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RequestError {
-    /// The daemon says why.
+    /// The daemon refused, and gave a reason.
     #[error(transparent)]
     Refused(#[from] DaemonError),
-    /// The daemon ended, or was killed, before it had answered.
+    /// The daemon ended or was killed before it answered.
     #[error("the daemon ended before it had answered '{method}'")]
     Ended {
-        /// What was asked.
+        /// The method that was requested.
         method: String,
     },
     /// The connection broke.
@@ -75,17 +76,17 @@ pub enum RequestError {
     /// The daemon's answer is malformed.
     #[error("the daemon's answer to '{method}' cannot be understood: {reason}")]
     Malformed {
-        /// What was asked.
+        /// The method that was requested.
         method: String,
         /// What is wrong with it.
         reason: String,
     },
-    /// The daemon does not greet.
+    /// The daemon sends no greeting.
     #[error("the daemon has not answered '{method}' for {} s", waited.as_secs())]
     Silent {
-        /// What was asked.
+        /// The method that was requested.
         method: String,
-        /// How long it was waited for.
+        /// How long we waited.
         waited: Duration,
     },
 }
@@ -116,7 +117,7 @@ impl DaemonClient {
         let greeting = client.ask(&spoken);
         match timeout(GREETING, greeting).await {
             Ok(Ok(hello)) => client.hello = hello,
-            // It was about to end when we connected.
+            // The daemon was about to end when we connected.
             Ok(Err(RequestError::Ended { .. } | RequestError::Io(_))) => return Ok(None),
             Ok(Err(fault)) => return Err(fault.into()),
             Err(_) => {
@@ -131,7 +132,7 @@ impl DaemonClient {
         &self.address
     }
 
-    /// What the daemon reported about itself.
+    /// What the daemon reports about itself.
     pub fn hello(&self) -> &Hello {
         &self.hello
     }
@@ -145,7 +146,7 @@ impl DaemonClient {
     }
 
     /// Sends a request, and waits for the answer. If `cancelled` completes first, the daemon is
-    /// told to cancel; its answer then says what has been done.
+    /// told to cancel; its answer then reports what has been done.
     ///
     /// # Errors
     /// [`RequestError`], if the daemon refuses, is gone, or answers in another form.
@@ -162,7 +163,7 @@ impl DaemonClient {
         parsed(M::NAME, &answer)
     }
 
-    /// The same by a method's name, and for an answer of any form.
+    /// The same, given a method's name, for an answer of any type.
     pub(crate) async fn request_until(
         &mut self,
         method: &str,
@@ -209,7 +210,7 @@ impl DaemonClient {
         match self.requests.send(line).await {
             Ok(()) => Ok(()),
             Err(tokio_util::codec::LinesCodecError::Io(error)) => {
-                // A daemon that rejected us has said why before it hung up.
+                // A daemon that rejected us gave the reason before it hung up.
                 match self.lines.next().await {
                     Some(Ok(line)) => match serde_json::from_str(&line) {
                         Ok(Response { error: Some(fault), .. }) => Err(fault.into()),
@@ -229,7 +230,7 @@ fn parsed<T: DeserializeOwned>(method: &str, answer: &RawValue) -> Result<T, Req
         .map_err(|error| RequestError::Malformed { method: method.to_owned(), reason: error.to_string() })
 }
 
-/// A connection that the other side has closed looks like its end.
+/// Treats a connection that the other side has closed as the end of the daemon.
 fn ended(error: io::Error, method: &str) -> RequestError {
     match error.kind() {
         io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe | io::ErrorKind::UnexpectedEof => {

@@ -1,14 +1,15 @@
 //! The warm process behind every belljar command: its socket, its protocol, its client and its
 //! server.
 //!
-//! This crate knows how one process serves many short ones over a Unix socket, or a named pipe of
-//! Windows: who may connect, how a line becomes a request, what is cancelled when a client
-//! vanishes, how the process is started exactly once and ends by itself. [`Service`] does the
-//! actual requests; nothing in here knows wasmtime, MCP or a script, so that a client starts in a
-//! millisecond.
+//! This crate defines how one process serves many short-lived ones over a Unix socket, or over a
+//! named pipe on Windows: who may connect, how a line becomes a request, what is cancelled when a
+//! client vanishes, and how the process is started exactly once and ends by itself. [`Service`]
+//! does the actual work; nothing in here depends on wasmtime, MCP or scripts, so a client starts in
+//! a millisecond.
 //!
-//! What a client sends is bounded before it is read: lines, clients and requests at once. Only
-//! processes of the same user are served. The protocol is documented in `docs/DAEMON.md`.
+//! Everything that a client sends is bounded before it is read: lines, clients and concurrent
+//! requests. Only processes of the same user are served. The protocol is documented in
+//! `docs/DAEMON.md`.
 
 #![deny(unsafe_code)]
 #![warn(missing_docs)]

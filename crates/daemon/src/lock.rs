@@ -1,5 +1,5 @@
 //! File locks that decide who starts a daemon, and show whether one is running. The system releases
-//! them when their holder dies, however it does.
+//! them when their holder dies, for whatever reason.
 
 use std::{
     fs::{File, TryLockError},
@@ -18,7 +18,7 @@ pub struct Lock {
     _file: File,
 }
 
-/// Why a lock cannot be had.
+/// Why a lock cannot be acquired.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LockError {
@@ -27,7 +27,7 @@ pub enum LockError {
     File {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
     /// Another process has held it for too long.
@@ -35,20 +35,20 @@ pub enum LockError {
     Held {
         /// The file.
         path: PathBuf,
-        /// How long it was waited for.
+        /// How long we waited.
         waited: Duration,
     },
 }
 
 impl Lock {
-    /// Waits at most `patience` for the lock on `path`, which is created if it is missing.
+    /// Waits at most `patience` for the lock on the file `path`, which is created if it is missing.
     ///
     /// # Errors
     /// [`LockError`], if the file is unusable or another process keeps the lock.
     ///
     /// # Cancellation
-    /// Dropping the future gives up; a thread of the runtime waits on until it gets the lock, and
-    /// then releases it.
+    /// Dropping the future gives up. A thread of the runtime keeps waiting until it gets the lock,
+    /// and then releases it.
     pub(crate) async fn acquire(path: &Path, patience: Duration) -> Result<Self, LockError> {
         let fault = |source| LockError::File { path: path.to_owned(), source };
         let file = platform::open_private(path).map_err(fault)?;

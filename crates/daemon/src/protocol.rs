@@ -6,14 +6,14 @@ use serde_json::value::RawValue;
 pub use belljar_json_rpc::{Error as DaemonError, MAX_LINE_BYTES, codes};
 pub(crate) use belljar_json_rpc::{Id, response as line};
 
-/// The version of the protocol. It changes when an old client could misunderstand a new daemon; new
-/// methods and fields do not change it.
+/// The version of the protocol. It is increased if an old client could misunderstand a new daemon;
+/// new methods and fields do not change it.
 pub const PROTOCOL: u32 = 1;
 
-/// Clients at once. A shell loop has a handful; one that forgets to hang up must not take all file
-/// descriptors.
+/// The most clients at once. A shell loop has a handful; a loop that forgets to hang up must not
+/// use up all file descriptors.
 pub(crate) const MAX_CLIENTS: usize = 256;
-/// Requests of one client at once.
+/// The most concurrent requests of one client.
 pub(crate) const MAX_IN_FLIGHT: usize = 256;
 
 /// A line of a client. Without an id, it is a notification and gets no answer.

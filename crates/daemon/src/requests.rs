@@ -1,8 +1,8 @@
 //! The requests of a client, with a type for each request and each answer. `docs/DAEMON.md`
 //! describes them.
 //!
-//! Both sides of the socket read and write these types: a request's fields are defined nowhere
-//! else. Their meaning is up to the [`Service`](crate::Service).
+//! Both sides of the socket use these types: a request's fields are defined nowhere else. Their
+//! meaning is up to the [`Service`](crate::Service).
 
 use std::{fmt, str::FromStr};
 
@@ -16,7 +16,7 @@ use crate::protocol::Greet;
 
 /// A request, and its answer.
 pub trait Method: Serialize + DeserializeOwned {
-    /// Its name on the line.
+    /// The name of the method.
     const NAME: &'static str;
     /// The type of the answer.
     type Answer: Serialize + DeserializeOwned;
@@ -33,15 +33,15 @@ impl Method for Greet {
 pub struct Execute {
     /// The script.
     pub code: Option<String>,
-    /// Instead of the code: a waiting run to resume.
+    /// A waiting run to resume, instead of the code.
     pub run: Option<RunId>,
     /// The requested limits.
     #[serde(default)]
     pub limits: LimitsPatch,
-    /// How many bytes a recording of the run may have, if there is to be one.
+    /// The most bytes of a recording of the run, if one is wanted.
     #[serde(default, serialize_with = "in_bytes")]
     pub max_recording: Option<ByteSize>,
-    /// How much the ledger keeps of the run, if that differs from other runs.
+    /// How much the ledger keeps of this run, if that is different from other runs.
     #[serde(default, with = "as_text")]
     pub ledger: Option<LedgerLevel>,
     /// The run's origin.
@@ -49,24 +49,24 @@ pub struct Execute {
     pub origin: Origin,
     /// The name of the client for which the run is made.
     pub client: Option<String>,
-    /// Where a person can be asked about calls of the run, besides `belljar approve`.
+    /// Where a person can be asked about calls of the run, in addition to `belljar approve`.
     pub desk: Option<u64>,
-    /// Whether that person is asked in the answer: the run is put aside as soon as it waits.
+    /// Whether that person is asked in the answer: the run is then suspended as soon as it waits.
     #[serde(default)]
     pub asked_with_answer: bool,
-    /// The principal, if that is not the owner. Only processes of the owner are served, so it is
+    /// The principal, if it is not the owner. Only processes of the owner are served, so this is
     /// trusted.
     pub principal: Option<Principal>,
-    /// The workspace, which tells apart what lives between runs; of at most
-    /// [`MAX_WORKSPACE_BYTES`]. Without one, it is that of nobody in particular.
+    /// The workspace, which separates what lives between runs; at most [`MAX_WORKSPACE_BYTES`]
+    /// long. Without one, the run uses the unnamed workspace.
     #[serde(default)]
     pub workspace: Option<String>,
-    /// The request of a client that the run is for, for a trace.
+    /// The client's request that the run is for, for traces.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request: Option<RequestTrace>,
 }
 
-/// Bytes of the name of a workspace. A path has at most so many.
+/// The most bytes of the name of a workspace, which is also the most that a path can have.
 pub const MAX_WORKSPACE_BYTES: usize = 4096;
 
 impl Method for Execute {
@@ -98,20 +98,20 @@ impl Origin {
     }
 }
 
-/// A principal that a process of the owner serves.
+/// A principal that is served by a process of the owner.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Principal {
-    /// Who it is.
+    /// Its name.
     pub name: String,
-    /// The highest effect of tools that the run may call.
+    /// The highest effect of the tools that the run may call.
     pub ceiling: Option<Effect>,
 }
 
-/// An answer for programs and for a model.
+/// An answer, both for programs and for a model.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Told {
-    /// For programs.
+    /// The answer for programs.
     pub answer: Box<RawValue>,
     /// The text for a model.
     pub text: String,
@@ -135,8 +135,8 @@ pub struct Call {
     pub arguments: Map<String, Value>,
     /// Replaces the configured limit.
     pub timeout_ms: Option<u64>,
-    /// What it counts as at least, whatever its tool does, where the owner says what holds by
-    /// effect.
+    /// The least effect that the call counts as, whatever its tool does, for the owner's settings
+    /// by effect.
     #[serde(default)]
     pub effect: Option<Effect>,
 }
@@ -146,7 +146,7 @@ impl Method for Call {
     type Answer = Box<RawValue>;
 }
 
-/// Asks what a call of a tool may change, for decisions.
+/// Asks what a call of a tool may change, as a basis for decisions.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AskEffect {
@@ -163,10 +163,10 @@ impl Method for AskEffect {
 /// What a call of a tool may change, or why there is no such tool.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct ToolEffect {
-    /// The tool by its exact name, if it exists.
+    /// The exact path of the tool, if it exists.
     #[serde(default)]
     pub tool: Option<String>,
-    /// According to the owner, or to a server that the owner trusts.
+    /// The effect, according to the owner or to a server that the owner trusts.
     pub effect: Option<Effect>,
     /// An error in the form of an outcome's error.
     pub error: Option<Box<RawValue>>,
@@ -183,13 +183,13 @@ pub struct Search {
     pub server: Option<String>,
     /// Only tools with this effect.
     pub effect: Option<Effect>,
-    /// How much to say of each tool.
+    /// How much detail to return about each tool.
     pub detail: Option<String>,
     /// The most tools.
     pub limit: Option<usize>,
     /// The most tokens of the answer.
     pub budget: Option<usize>,
-    /// The request of a client that the search is for, for a trace.
+    /// The client's request that the search is for, for traces.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request: Option<RequestTrace>,
 }
@@ -206,8 +206,8 @@ pub struct Servers {
     /// Whether servers that are not running are started first.
     #[serde(default)]
     pub start: bool,
-    /// Whether what was measured of each is told, in place of its state: what
-    /// `belljar servers --stats --json` prints.
+    /// Whether the answer has the measurements of each server instead of its state: the output of
+    /// `belljar servers --stats --json`.
     #[serde(default)]
     pub stats: bool,
 }
@@ -217,14 +217,14 @@ impl Method for Servers {
     type Answer = Box<RawValue>;
 }
 
-/// Asks whether a rule of a coding agent's hook says something now. Where it does, that counts as
-/// said.
+/// Asks whether a rule of a coding agent's hook should say something now. If the answer is yes, the
+/// daemon remembers it as said.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AskHook {
-    /// By what it is remembered that it was said; nothing where it is said each time.
+    /// The key by which the daemon remembers that it was said; `None` if it is said every time.
     pub key: Option<u64>,
-    /// The server that the rule leads to, which must be usable.
+    /// The server that the rule points to, which must be usable.
     pub server: Option<String>,
 }
 
@@ -233,18 +233,18 @@ impl Method for AskHook {
     type Answer = HookAnswer;
 }
 
-/// Whether the rule says something.
+/// Whether the rule should say something.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HookAnswer {
-    /// Whether it does.
+    /// Whether it should.
     pub say: bool,
 }
 
-/// Starts servers in the background, beside those that are to be kept warm.
+/// Starts servers in the background, in addition to those that are configured as warm.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Warm {
-    /// The servers; those that are not configured are passed over.
+    /// The servers; those that are not configured are ignored.
     #[serde(default)]
     pub servers: Vec<String>,
 }
@@ -254,14 +254,14 @@ impl Method for Warm {
     type Answer = Warmed;
 }
 
-/// The answer to `warm`. It comes at once.
+/// The answer to `warm`. It is sent immediately.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Warmed {
-    /// How many of the servers that were named are configured.
+    /// How many of the named servers are configured.
     pub known: usize,
 }
 
-/// Has the daemon read its configuration again.
+/// Makes the daemon read its configuration again.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Reload {}
 
@@ -275,7 +275,7 @@ impl Method for Reload {
 pub struct Reloaded {
     /// How many servers are configured now.
     pub servers: usize,
-    /// Changed tables that only a restart applies.
+    /// Changed tables that take effect only after a restart.
     pub need_restart: Vec<String>,
 }
 
@@ -296,11 +296,12 @@ pub struct Metrics {
     pub text: String,
 }
 
-/// Asks what the daemon's runs do at this moment. It remembers what they do from the first time on.
+/// Asks what the daemon's runs are doing. The daemon starts to keep track of that with the first
+/// such request.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AskLive {
-    /// A run whose calls are asked for.
+    /// A run whose calls should be included.
     #[serde(default)]
     pub run: Option<RunId>,
 }
@@ -310,20 +311,20 @@ impl Method for AskLive {
     type Answer = Live;
 }
 
-/// What runs do.
+/// What the runs are doing.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Live {
-    /// Live runs and the last ones that ended, the latest first, without their calls.
+    /// Live runs and the last ones that ended, latest first, without their calls.
     pub runs: Box<RawValue>,
     /// The run that was asked for, if it is among them, with its calls.
     pub run: Option<Box<RawValue>>,
-    /// The children.
+    /// The child servers.
     pub children: Box<RawValue>,
     /// How many questions wait for the owner, if that is known.
     pub waiting: Option<u64>,
 }
 
-/// Asks for a way to open the page. The daemon serves it from then on.
+/// Asks for a way to open the page. The daemon serves the page from then on.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OpenPage {}
@@ -342,7 +343,7 @@ pub struct PageAddress {
     pub ticket: String,
 }
 
-/// Waits until a ticket was used, or is not good any more.
+/// Waits until a ticket was used or has expired.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AwaitPage {
@@ -355,7 +356,7 @@ impl Method for AwaitPage {
     type Answer = PageOpened;
 }
 
-/// What became of a ticket.
+/// What happened to a ticket.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PageOpened {
     /// Whether a browser used it.
@@ -380,7 +381,7 @@ pub struct Stopped {
     pub cancelled: usize,
 }
 
-/// Asks to speak the host protocol on this connection from here on, instead of this one.
+/// Asks to switch this connection to the host protocol.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AskHost {}
@@ -390,7 +391,7 @@ impl Method for AskHost {
     type Answer = HostBegun;
 }
 
-/// The answer to `host`: the next line in either direction is one of the host protocol.
+/// The answer to `host`: the next line in each direction belongs to the host protocol.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostBegun {
     /// Always true.
@@ -430,16 +431,16 @@ pub struct Status {
     /// The configuration that it has loaded; absent for the built-in demo.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub config: Option<String>,
-    /// The address where it listens.
+    /// The address at which it listens.
     pub socket: String,
     /// The path of its log; absent if it has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log: Option<String>,
     /// Seconds since it started.
     pub uptime_s: u64,
-    /// Connected clients, including the one that asks.
+    /// Connected clients, including the one that sends this request.
     pub clients: usize,
-    /// Requests in progress, without this one.
+    /// Requests in progress, not counting this one.
     pub running: usize,
     /// Requests answered since it started.
     pub answered: u64,
@@ -449,17 +450,17 @@ pub struct Status {
     /// Whether something that it keeps, such as a stateful child, prevents it from ending by
     /// itself.
     pub kept_alive: bool,
-    /// What was measured of each server.
+    /// What was measured about each server.
     #[serde(default)]
     pub servers: Vec<ServerFigures>,
 }
 
-/// A size as its number of bytes; as text it would be rounded.
+/// Writes a size as its number of bytes; the text form would be rounded.
 fn in_bytes<S: Serializer>(size: &Option<ByteSize>, serializer: S) -> Result<S::Ok, S::Error> {
     size.map(|size| size.as_u64()).serialize(serializer)
 }
 
-/// A value that is written as its name.
+/// Writes a value as its name.
 mod as_text_always {
     use super::{Deserialize as _, Deserializer, FromStr, Serializer, fmt};
 

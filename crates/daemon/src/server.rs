@@ -17,7 +17,7 @@ use crate::{
     shared::Shared,
 };
 
-/// How long a new daemon waits for its predecessor to be gone.
+/// How long a new daemon waits until its predecessor is gone.
 const PATIENCE_FOR_PREDECESSOR: Duration = Duration::from_secs(90);
 /// How long clients have to read the last answers.
 const LAST_WORDS: Duration = Duration::from_secs(2);
@@ -36,25 +36,25 @@ pub enum ServeError {
     /// Another daemon is running at this address.
     #[error(transparent)]
     Lock(#[from] LockError),
-    /// The socket cannot be made.
+    /// The socket cannot be created.
     #[error("the socket {} cannot be made: {source}", path.display())]
     Socket {
         /// The socket.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
 }
 
 impl DaemonServer {
-    /// Begins to listen at `address`, after the previous daemon is gone, and removes what that one
+    /// Starts to listen at `address` once the previous daemon is gone, and removes what that daemon
     /// left behind.
     ///
     /// # Errors
     /// [`ServeError`], if another daemon is running there, or the socket cannot be created.
     pub async fn bind(address: &Address, service: Arc<dyn Service>, options: Options) -> Result<Self, ServeError> {
-        // The holder of this lock is the daemon; a socket without a holder was left by one that
-        // died.
+        // The holder of this lock is the daemon; a socket without a holder was left by a daemon
+        // that died.
         let living = Lock::acquire(&address.living(), PATIENCE_FOR_PREDECESSOR).await?;
         let socket = address.socket();
         let listener = Listener::bind(&socket).map_err(|source| ServeError::Socket { path: socket.clone(), source })?;
@@ -62,8 +62,9 @@ impl DaemonServer {
         Ok(Self { listener, shared, _living: living })
     }
 
-    /// Serves clients until one sends `stop`, no client came during the idle time, or `told_to_end`
-    /// completes. Running requests then have until the time limit, after which they are cancelled.
+    /// Serves clients until one of them sends `stop`, until there was no client for the idle time,
+    /// or until `told_to_end` completes. Running requests then have until the time limit; after
+    /// that they are cancelled.
     pub async fn serve(self, told_to_end: impl Future<Output = ()>) {
         let Self { listener, shared, _living } = self;
         let mut sessions = JoinSet::new();
@@ -74,7 +75,7 @@ impl DaemonServer {
                 tokio::select! {
                     accepted = listener.accept() => match accepted {
                         Ok(connection) => admit(connection, &shared, &mut sessions),
-                        // Most likely out of file descriptors; sessions that end return theirs.
+                        // Probably no file descriptors are left; sessions that end release theirs.
                         Err(error) => {
                             tracing::warn!("a client could not be accepted: {error}");
                             sleep(Duration::from_millis(50)).await;
@@ -90,8 +91,8 @@ impl DaemonServer {
                 }
             }
         }
-        // From here on a command finds no daemon, and starts a new one, which waits until this one
-        // is gone.
+        // From here on, commands find no daemon, and start a new one, which waits until this one is
+        // gone.
         shared.draining.cancel();
         drop(listener);
         let mut running = shared.running.subscribe();
@@ -108,11 +109,12 @@ impl DaemonServer {
     }
 }
 
-/// Begins to serve a client, if that is allowed.
+/// Starts to serve a client, if that is allowed.
 fn admit(connection: Connection, shared: &Arc<Shared>, sessions: &mut JoinSet<()>) {
     match platform::user().and_then(|user| Ok((user, platform::peer(&connection)?))) {
         Ok((user, peer)) if peer == user => {}
-        // The socket's mode keeps others out already; this is for systems that ignore it.
+        // The socket's mode already keeps others out; this check is for systems that ignore the
+        // mode.
         Ok((_, peer)) => return tracing::warn!(user = %peer, "a process of another user was turned away"),
         Err(error) => return tracing::warn!("a client that cannot be identified was turned away: {error}"),
     }

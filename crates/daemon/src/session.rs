@@ -25,13 +25,14 @@ use crate::{
     shared::Shared,
 };
 
-/// The running requests of a client. They are dropped with it: a client that vanishes cancels them.
+/// The running requests of a client. They are dropped together with it, so a client that vanishes
+/// cancels them.
 struct ClientSession {
     shared: Arc<Shared>,
     /// The number of the connection in this process.
     number: u64,
     greeted: bool,
-    /// Whether its client speaks the host protocol from here on.
+    /// Whether its client has switched to the host protocol.
     is_host: bool,
     running: JoinSet<(Id, Answer)>,
     tokens: HashMap<Id, CancellationToken>,
@@ -54,7 +55,7 @@ pub(crate) async fn serve(connection: Connection, shared: Arc<Shared>) {
         tokens: HashMap::new(),
     };
     loop {
-        // Answers come first: even a client that sends without end gets them.
+        // Answers have priority: even a client that keeps sending gets them.
         let said = tokio::select! {
             biased;
             Some(ended) = session.running.join_next() => session.ended(ended),
@@ -89,8 +90,8 @@ pub(crate) async fn serve(connection: Connection, shared: Arc<Shared>) {
 }
 
 impl ClientSession {
-    /// Leaves the connection to the host protocol, once its client is told. The connection counts
-    /// as a request that is running.
+    /// Tells the client, and then hands the connection over to the host protocol. The connection
+    /// counts as a running request.
     async fn hand_over(
         self,
         said: Option<String>,
@@ -108,7 +109,7 @@ impl ClientSession {
         self.shared.service.host(HostConnection { lines, output, draining, stopping }).await;
     }
 
-    /// Handles a line: returns an immediate answer, or begins what takes time.
+    /// Handles a line: returns an immediate answer, or starts work that takes time.
     fn take(&mut self, text: &str) -> Option<String> {
         let request = match Request::parse(text) {
             Ok(request) => request,
@@ -235,7 +236,7 @@ impl ClientSession {
     }
 
     fn ended(&mut self, ended: Result<(Id, Answer), tokio::task::JoinError>) -> Option<String> {
-        // Only the end of its session aborts a request.
+        // A request is aborted only when its session ends.
         let (id, answer) = ended.ok()?;
         self.tokens.remove(&id);
         Some(line(Some(&id), &answer))
@@ -246,7 +247,7 @@ fn json(value: &impl serde::Serialize) -> Result<Box<RawValue>, DaemonError> {
     to_raw_value(value).map_err(|error| DaemonError::new(codes::INTERNAL, format!("the answer is not JSON: {error}")))
 }
 
-/// A foreign text for a message.
+/// Shortens a text from somebody else, for a message.
 fn shortened(text: &str) -> String {
     const MAX: usize = 60;
     if text.chars().nth(MAX).is_none() {

@@ -41,9 +41,9 @@ pub(crate) struct Shared {
     pub(crate) clients: watch::Sender<usize>,
     pub(crate) running: watch::Sender<usize>,
     answered: AtomicU64,
-    /// Told to end: no new clients, no new requests.
+    /// Cancelled when the daemon is told to end: no new clients, no new requests.
     pub(crate) draining: CancellationToken,
-    /// Nothing is running any more: sessions end when their last answer is written.
+    /// Cancelled when nothing is running any more: sessions end once their last answer is written.
     pub(crate) stopping: CancellationToken,
 }
 
@@ -118,7 +118,7 @@ impl Shared {
         }
     }
 
-    /// Begins the end, and waits until nothing is running any more, within the time limit.
+    /// Starts to end, and waits until nothing is running any more, within the time limit.
     pub(crate) async fn stop(&self) -> Stopped {
         self.draining.cancel();
         self.stopping.cancelled().await;

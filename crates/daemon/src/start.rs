@@ -1,4 +1,4 @@
-//! Starts a daemon: exactly once, however many commands want one, and detached from any terminal.
+//! Starts a daemon: exactly once, however many commands need one, and detached from any terminal.
 
 use std::{process::Stdio, time::Duration};
 
@@ -11,7 +11,7 @@ use tokio::{
 
 use crate::{Address, ConnectError, DaemonClient, Lock, LockError, platform};
 
-/// How long another command may take to start the daemon that this one needs too.
+/// How long another command may take to start the daemon that this one also needs.
 const PATIENCE_FOR_OTHERS: Duration = Duration::from_secs(120);
 /// How long a new daemon may take until it listens. Its predecessor may still be busy.
 const PATIENCE_FOR_IT: Duration = Duration::from_secs(100);
@@ -47,7 +47,7 @@ pub enum StartError {
     /// The program cannot be started.
     #[error("the daemon cannot be started: {0}")]
     Spawn(#[from] std::io::Error),
-    /// It ended and said why.
+    /// It ended, and reported why.
     #[error("the daemon did not start: {message}")]
     Failed {
         /// What happened.
@@ -55,16 +55,16 @@ pub enum StartError {
         /// What to try.
         hint: Option<String>,
     },
-    /// It ended, or says nothing.
+    /// It ended, or reports nothing.
     #[error("the daemon did not start: {0}")]
     Silent(&'static str),
 }
 
 /// Connects to the daemon at `address`, and starts it with `program` if none listens.
 ///
-/// Of several commands at once, one starts it and the others wait: a lock decides, which the system
-/// releases if its holder dies. `program` has to [`detach`](crate::detach), listen, and then write
-/// [`Readiness`] to its standard output.
+/// If several commands do this at once, one starts the daemon and the others wait. A lock decides
+/// which one; the system releases it if its holder dies. `program` must [`detach`](crate::detach),
+/// listen, and then write [`Readiness`] to its standard output.
 ///
 /// # Errors
 /// [`StartError`], with the daemon's message if it wrote one.
@@ -73,7 +73,7 @@ pub async fn start(address: &Address, program: Command) -> Result<DaemonClient, 
         return Ok(client);
     }
     let starting = Lock::acquire(&address.starting(), PATIENCE_FOR_OTHERS).await?;
-    // Somebody else may have started it while we waited for the lock.
+    // Another command may have started it while we waited for the lock.
     if let Some(client) = DaemonClient::connect(address).await? {
         return Ok(client);
     }
@@ -98,11 +98,11 @@ async fn spawn(mut program: Command) -> Result<Readiness, StartError> {
 }
 
 impl Readiness {
-    /// Writes it for the waiting command.
+    /// Writes this for the waiting command.
     pub async fn say(&self) {
         let line = serde_json::to_string(self).unwrap_or_default();
         let mut stdout = tokio::io::stdout();
-        // A command that no longer waits has still started us.
+        // Even if the command no longer waits, it has started us.
         let _ = stdout.write_all(format!("{line}\n").as_bytes()).await;
         let _ = stdout.flush().await;
     }

@@ -1,6 +1,6 @@
-//! What the daemon needs of the system: a folder that belongs to the user alone, a connection
-//! between two processes of that user, and a process that outlives the command that starts it. Each
-//! system has a file with the same items.
+//! What the daemon needs from the operating system: a folder that belongs to the user alone, a
+//! connection between two processes of that user, and a process that outlives the command that
+//! starts it. There is a file with the same items for each system.
 
 #[cfg(unix)]
 mod unix;

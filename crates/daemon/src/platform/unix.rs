@@ -15,20 +15,20 @@ use tokio::{
 
 use crate::AddressError;
 
-/// The longest path of a Unix socket, without the final zero. Linux takes 108 bytes with it, others
-/// 104.
+/// The longest path of a Unix socket, without the final zero. With it, Linux accepts 108 bytes,
+/// other systems 104.
 pub(crate) const MAX_SOCKET_PATH: usize = 103;
-/// Rights of everybody but the owner.
+/// The permissions of everybody but the owner.
 const OF_OTHERS: u32 = 0o077;
 const PRIVATE_FILE: u32 = 0o600;
 
 /// A user of the system.
 pub type User = u32;
 
-/// The part of a connection that reads.
+/// The half of a connection that reads.
 pub type ReadHalf = tokio::net::unix::OwnedReadHalf;
 
-/// The part of a connection that writes.
+/// The half of a connection that writes.
 pub type WriteHalf = tokio::net::unix::OwnedWriteHalf;
 
 /// A connection, from either side.
@@ -39,8 +39,8 @@ pub(crate) fn user() -> io::Result<User> {
     Ok(nix::unistd::geteuid().as_raw())
 }
 
-/// A folder for what is temporary, with a name that says whose it is: other users share the folder
-/// around it.
+/// A folder for temporary files, whose name contains its owner, because other users share the
+/// folder around it.
 pub fn temporary_folder() -> Option<PathBuf> {
     Some(env::temp_dir().join(format!("belljar-{}", nix::unistd::geteuid())))
 }
@@ -50,7 +50,7 @@ pub(crate) fn socket(folder: &Path, name: &str) -> PathBuf {
     folder.join(format!("{name}.sock"))
 }
 
-/// Whether a folder belongs to the user alone.
+/// Checks that a folder belongs to the user alone.
 pub(crate) fn judge(path: &Path, metadata: &Metadata) -> Result<(), AddressError> {
     let user = nix::unistd::geteuid().as_raw();
     if metadata.uid() != user {
@@ -66,7 +66,7 @@ pub(crate) fn judge(path: &Path, metadata: &Metadata) -> Result<(), AddressError
 /// Opens a file that only its owner may read or write, and creates it if it is missing.
 pub(crate) fn open_private(path: &Path) -> io::Result<File> {
     let file = OpenOptions::new().write(true).create(true).truncate(false).mode(PRIVATE_FILE).open(path)?;
-    // The umask may have removed rights of the owner, too.
+    // The umask may also have removed rights from the owner.
     file.set_permissions(Permissions::from_mode(PRIVATE_FILE))?;
     Ok(file)
 }
@@ -89,15 +89,15 @@ pub(crate) fn split(connection: Connection) -> (ReadHalf, WriteHalf) {
     connection.into_split()
 }
 
-/// Listens on a socket, whose file is there as long as this is.
+/// Listens on a socket, whose file exists for as long as this value.
 pub(crate) struct Listener {
     listener: UnixListener,
     socket: PathBuf,
 }
 
 impl Listener {
-    /// Begins to listen, and removes what a daemon that was killed has left. The caller holds the
-    /// lock of the daemon.
+    /// Starts to listen, and removes what a daemon that was killed left behind. The caller holds
+    /// the daemon's lock.
     pub(crate) fn bind(socket: &Path) -> io::Result<Self> {
         match fs::remove_file(socket) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -115,7 +115,7 @@ impl Listener {
 
 impl Drop for Listener {
     fn drop(&mut self) {
-        // The socket is to be gone, whoever removes it.
+        // It does not matter who removes the socket.
         let _ = fs::remove_file(&self.socket);
     }
 }

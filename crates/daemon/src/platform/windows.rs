@@ -1,9 +1,9 @@
-//! Windows: a named pipe that its user alone may open.
+//! Windows: a named pipe that only its user may open.
 //!
-//! A pipe is in no folder: all users see its name, and whoever is first may take it. So each daemon
-//! takes a name that nobody can know before, and leaves it in a file where a socket would be. A
-//! client looks who has made the pipe before it says a word, and lets the other side learn who it
-//! is and nothing more.
+//! A pipe is not in a folder: all users can see its name, and whoever comes first can take it. So
+//! each daemon chooses a name that nobody can guess, and writes it to a file where a socket would
+//! be. A client checks who created the pipe before it sends anything, and lets the other side learn
+//! its identity, but not act in its name.
 
 use std::{
     fs::{self, File, Metadata, OpenOptions},
@@ -49,22 +49,22 @@ use crate::AddressError;
 
 /// The longest path that every program can open, without the final zero.
 pub(crate) const MAX_SOCKET_PATH: usize = 259;
-/// What the pipe's name begins with. 32 hexadecimal digits follow.
+/// The prefix of the pipe's name. 32 hexadecimal digits follow.
 const PIPE: &str = r"\\.\pipe\belljar-";
 const MAX_NAME_BYTES: u64 = 128;
 const BUFFER_BYTES: u32 = 64 << 10;
-/// How long a client tries a pipe all of whose ends are taken. A daemon that listens has a free one
-/// again at once, and one that is ending has none.
+/// How long a client retries when all ends of a pipe are taken. A daemon that listens has a free
+/// end again at once; one that is ending has none.
 const PATIENCE_FOR_AN_END: Duration = Duration::from_secs(1);
 const BETWEEN_TRIES: Duration = Duration::from_millis(10);
 
 /// A user of the system: its security identifier.
 pub type User = String;
 
-/// The part of a connection that reads.
+/// The half of a connection that reads.
 pub type ReadHalf = RecvPipeStream<pipe_mode::Bytes>;
 
-/// The part of a connection that writes.
+/// The half of a connection that writes.
 #[derive(Debug)]
 pub struct WriteHalf(SendPipeStream<pipe_mode::Bytes>);
 
@@ -73,7 +73,7 @@ pub(crate) type Connection = DuplexPipeStream<pipe_mode::Bytes>;
 
 /// The user that this process acts for.
 pub(crate) fn user() -> io::Result<User> {
-    // It does not change, and finding it takes a list of all processes.
+    // It does not change, and finding it requires a list of all processes.
     static OURS: OnceLock<User> = OnceLock::new();
     if let Some(user) = OURS.get() {
         return Ok(user.clone());
@@ -91,23 +91,23 @@ fn find_user() -> io::Result<User> {
     user.ok_or_else(|| io::Error::other("the system does not say who the user of this process is"))
 }
 
-/// There is none: the temporary folder may be anywhere, and others may enter it.
+/// None on Windows: the temporary folder may be anywhere, and others may enter it.
 pub fn temporary_folder() -> Option<PathBuf> {
     None
 }
 
-/// The file that names the pipe of the daemon `name` in `folder`.
+/// The file that contains the name of the pipe of the daemon `name` in `folder`.
 pub(crate) fn socket(folder: &Path, name: &str) -> PathBuf {
     folder.join(format!("{name}.pipe"))
 }
 
-/// Whether a folder belongs to the user alone. It lies in the user's profile, which others may not
-/// enter unless its owner has allowed it.
+/// Accepts every folder. It is in the user's profile, which others may not enter unless its owner
+/// has allowed it.
 pub(crate) fn judge(_path: &Path, _metadata: &Metadata) -> Result<(), AddressError> {
     Ok(())
 }
 
-/// Opens a file, and creates it if it is missing, with the rights that its folder gives.
+/// Opens a file, creating it if it is missing, with the rights that it inherits from its folder.
 pub(crate) fn open_private(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create(true).truncate(false).open(path)
 }
@@ -117,7 +117,8 @@ pub(crate) async fn connect(socket: &Path) -> io::Result<Option<Connection>> {
     let Some(pipe) = named(socket)? else { return Ok(None) };
     let begun = Instant::now();
     loop {
-        // The daemon may learn who we are; somebody else in its place may not act in our name.
+        // A daemon may learn who we are, but whoever takes its place must not be able to act in our
+        // name.
         let opened = OpenOptions::new()
             .read(true)
             .write(true)
@@ -142,7 +143,7 @@ pub(crate) async fn connect(socket: &Path) -> io::Result<Option<Connection>> {
     }
 }
 
-/// The pipe that a daemon has named, if it has.
+/// The name of the daemon's pipe, if a daemon has written one.
 fn named(socket: &Path) -> io::Result<Option<String>> {
     let mut name = String::new();
     match File::open(socket) {
@@ -157,8 +158,8 @@ fn named(socket: &Path) -> io::Result<Option<String>> {
     }
 }
 
-/// The user who has made the pipe. A server knows already who its clients are: the pipe's rights
-/// keep others out.
+/// The user who created the pipe. A server need not check its clients: the pipe's rights keep
+/// others out.
 pub(crate) fn peer(connection: &Connection) -> io::Result<User> {
     let (mut owner, mut descriptor) = (null_mut(), null_mut());
     // SAFETY: the handle lives as long as the borrowed connection. The two places are written to,
@@ -192,21 +193,21 @@ pub(crate) fn split(connection: Connection) -> (ReadHalf, WriteHalf) {
     (reading, WriteHalf(writing))
 }
 
-/// Listens on a pipe, whose name is in a file as long as this is.
+/// Listens on a pipe, whose name is in a file for as long as this value exists.
 pub(crate) struct Listener {
     pipe: PipeListener<pipe_mode::Bytes, pipe_mode::Bytes>,
     socket: PathBuf,
 }
 
 impl Listener {
-    /// Begins to listen, and replaces the name that a daemon that was killed has left. The caller
-    /// holds the lock of the daemon.
+    /// Starts to listen, and replaces the name that a daemon that was killed left behind. The
+    /// caller holds the daemon's lock.
     pub(crate) fn bind(socket: &Path) -> io::Result<Self> {
         let user = user()?;
-        // Protected from what it would inherit: all rights for the user, and none for others.
+        // Inherits no rights: the user has all rights, and others have none.
         let rights = format!("O:{user}D:P(A;;GA;;;{user})");
         let rights = U16CString::from_str(rights).map_err(io::Error::other)?;
-        // Another name each time: a client that does not hang up keeps the old pipe.
+        // A new name each time: a client that does not hang up keeps the old pipe open.
         let mut digits = [0; 16];
         OsRng.try_fill_bytes(&mut digits).map_err(|error| io::Error::other(error.to_string()))?;
         let name = format!("{PIPE}{:032x}", u128::from_ne_bytes(digits));
@@ -217,7 +218,7 @@ impl Listener {
             .input_buffer_size_hint(BUFFER_BYTES)
             .output_buffer_size_hint(BUFFER_BYTES)
             .create_tokio_duplex()?;
-        // Nobody reads half a name.
+        // Nobody must read half a name.
         let written = socket.with_extension("pipe.new");
         fs::write(&written, name)?;
         fs::rename(&written, socket)?;
@@ -231,7 +232,7 @@ impl Listener {
 
 impl Drop for Listener {
     fn drop(&mut self) {
-        // The file is to be gone, whoever removes it.
+        // It does not matter who removes the file.
         let _ = fs::remove_file(&self.socket);
     }
 }
@@ -241,7 +242,8 @@ impl AsyncWrite for WriteHalf {
         Pin::new(&mut self.0).poll_write(context, bytes)
     }
 
-    /// Nothing is kept back. The pipe's own flush would wait until the other side has read it all.
+    /// Nothing is buffered here. The pipe's own flush would wait until the other side has read
+    /// everything.
     fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
         Poll::Ready(Ok(()))
     }
@@ -251,8 +253,8 @@ impl AsyncWrite for WriteHalf {
     }
 }
 
-/// Starts a daemon: without the console of this process and its Ctrl-C, without a window of its
-/// own, also for the servers that it starts, and outside of a job that would end it with us, if
+/// Starts a daemon: without the console of this process and its Ctrl-C; without a window of its
+/// own, also for the servers that it starts; and outside of any job that would end it with us, if
 /// that job allows it.
 pub(crate) fn launch(program: &mut Command) -> io::Result<Child> {
     let apart = CREATE_NO_WINDOW | CREATE_NEW_PROCESS_GROUP;
@@ -262,9 +264,9 @@ pub(crate) fn launch(program: &mut Command) -> io::Result<Child> {
     }
 }
 
-/// Keeps the standard streams of this process from the processes that it starts, unless one is
-/// given it. A process that had them and lives longer would hold the pipe open in which somebody
-/// waits for the end of our output.
+/// Prevents processes that this process starts from inheriting its standard streams, unless they
+/// are given one explicitly. Otherwise a process that outlives us would keep a pipe open, and
+/// whoever waits for the end of our output would keep waiting.
 pub fn keep_streams() {
     let streams = [io::stdin().as_raw_handle(), io::stdout().as_raw_handle(), io::stderr().as_raw_handle()];
     for stream in streams {
@@ -277,7 +279,7 @@ pub fn keep_streams() {
     }
 }
 
-/// Nothing is left to be done: [`start`](crate::start) begins a daemon without a console.
+/// Does nothing: [`start`](crate::start) already starts a daemon without a console.
 ///
 /// # Errors
 /// None.

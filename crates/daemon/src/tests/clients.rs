@@ -32,7 +32,7 @@ async fn a_request_that_is_cancelled_still_says_what_it_has_done() {
     };
     let answer = client.request_until("until_cancelled", &json!({}), begun).await.unwrap();
     assert_eq!(answer.get(), "\"cancelled\"");
-    // The connection is as good as before.
+    // The connection can still be used.
     assert_eq!(client.request("echo", &json!(2)).await.unwrap().get(), "2");
 }
 
@@ -107,7 +107,7 @@ async fn a_daemon_that_dies_mid_request_is_a_typed_error_at_once() {
 async fn a_connection_is_left_to_the_host_protocol_and_ends_with_the_daemon() {
     let mut daemon = daemon(options()).await;
     let mut raw = Raw::greeted(&daemon.address.socket()).await;
-    // What follows at once is of the other protocol already.
+    // Everything that follows belongs to the other protocol already.
     raw.say("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"host\"}\n{\"other\":1}").await;
     assert_eq!(raw.hear().await["result"], json!({ "host": true }));
     assert_eq!(raw.hear().await, json!({ "other": 1 }));

@@ -1,4 +1,5 @@
-//! How a daemon ends: when it is told to, when nobody needs it, and with nothing left behind.
+//! How a daemon ends: when it is told to, when nobody needs it, and without leaving anything
+//! behind.
 
 use std::{
     path::Path,
@@ -14,7 +15,7 @@ use serde_json::json;
 
 use super::support::{Event, Raw, daemon, daemon_at, options, place};
 
-/// Whether nothing is left of a daemon to connect to, and no socket.
+/// Whether there is no daemon to connect to any more, and no socket.
 async fn is_gone(address: &Address) -> bool {
     let socket = address.socket();
     platform::connect(&socket).await.unwrap().is_none() && !socket.exists()
@@ -91,7 +92,7 @@ async fn it_never_ends_by_itself_while_something_is_kept() {
     daemon.served.await.unwrap();
 }
 
-/// Leaves what a daemon leaves that is killed.
+/// Leaves behind what a daemon leaves that was killed.
 fn leave(socket: &Path) {
     #[cfg(unix)]
     drop(std::os::unix::net::UnixListener::bind(socket).unwrap());

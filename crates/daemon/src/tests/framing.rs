@@ -1,4 +1,4 @@
-//! Whatever a client sends has one clear answer, and the daemon goes on.
+//! Whatever a client sends gets one clear answer, and the daemon continues.
 
 use crate::{MAX_LINE_BYTES, codes};
 use serde_json::json;

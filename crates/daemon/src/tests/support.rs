@@ -27,7 +27,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-/// The fate of a request that does not end by itself.
+/// What happens to a request that does not end by itself.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Event {
     Begun,
@@ -135,7 +135,7 @@ pub(crate) struct Daemon {
     pub(crate) needed: Arc<AtomicBool>,
     /// Completes all hanging requests.
     pub(crate) release: CancellationToken,
-    /// Stands for Ctrl-C or SIGTERM.
+    /// Takes the place of Ctrl-C or SIGTERM.
     pub(crate) told_to_end: CancellationToken,
     pub(crate) served: JoinHandle<()>,
 }
@@ -159,7 +159,7 @@ pub(crate) async fn daemon_at(address: Address, folder: TempDir, options: Option
     Daemon { address, _folder: folder, events, needed, release, told_to_end, served }
 }
 
-/// A folder of the user alone, and an address in it.
+/// A folder that belongs to the user alone, and an address in it.
 pub(crate) fn place() -> (TempDir, Address) {
     let folder = tempfile::tempdir().unwrap();
     let address = Address::new(&folder.path().join("run"), "k").unwrap();
