@@ -1,4 +1,4 @@
-//! Prometheus' text format, as it is written.
+//! Writes Prometheus' text format.
 
 use std::fmt::{Display, Write as _};
 
@@ -7,15 +7,15 @@ use crate::histogram::Histogram;
 /// The media type of the text.
 pub const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// A text that grows by one metric after the other.
+/// A text to which metrics are added one after the other.
 #[derive(Debug, Default)]
 pub(crate) struct Exposition(String);
 
-/// Labels: names of ours, and values of anybody's.
+/// Labels: the names are ours, the values can come from anybody.
 pub(crate) type Labels<'l> = &'l [(&'static str, &'l str)];
 
 impl Exposition {
-    /// Begins a metric. All its samples follow.
+    /// Starts a metric. All its samples must follow.
     pub(crate) fn metric(&mut self, name: &str, kind: &str, help: &str) {
         let _ = writeln!(self.0, "# HELP {name} {help}\n# TYPE {name} {kind}");
     }

@@ -2,18 +2,18 @@
 
 use std::time::Duration;
 
-/// The upper bounds of its buckets in seconds: those that OpenTelemetry's conventions for MCP
-/// recommend for the duration of an operation.
+/// The upper bounds of its buckets in seconds, as recommended by OpenTelemetry's conventions for
+/// MCP for the duration of an operation.
 pub(crate) const BOUNDS: [f64; 14] = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0];
 
-/// How many durations there were, by bucket.
+/// How many durations fall into each bucket.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Histogram {
-    /// Those of each bucket alone.
+    /// The counts of the single buckets, not cumulative.
     buckets: [u64; BOUNDS.len()],
-    /// All, with those above the last bound.
+    /// The count of all durations, including those above the last bound.
     pub(crate) count: u64,
-    /// Their sum in seconds.
+    /// The sum of all durations in seconds.
     pub(crate) sum: f64,
 }
 
@@ -27,7 +27,7 @@ impl Histogram {
         self.sum += seconds;
     }
 
-    /// Each bound, with how many durations are no longer.
+    /// Each bound, with the number of durations that do not exceed it.
     pub(crate) fn cumulative(&self) -> impl Iterator<Item = (f64, u64)> {
         let mut total = 0;
         BOUNDS.into_iter().zip(self.buckets).map(move |(bound, count)| {

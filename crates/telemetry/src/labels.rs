@@ -1,5 +1,6 @@
-//! Which names become labels. Servers and their tools choose their names, so there is a bound for
-//! how many there are, and for how long each is: what is beyond it is `other`.
+//! Decides which names become labels. Servers and their tools choose their own names, so there is a
+//! limit on how many labels there are and on how long each is. Names beyond the limit become
+//! `other`.
 
 use std::{
     borrow::Cow,
@@ -9,14 +10,14 @@ use std::{
 
 use belljar_model::{ToolPath, display};
 
-/// What stands for all that have no label of their own.
+/// The label of all names that have no label of their own.
 pub(crate) const OTHER: &str = "other";
-/// Servers with labels of their own. Their names are the owner's, who configures fewer.
+/// The most servers with labels of their own. The owner chooses these names, and configures fewer.
 const MAX_SERVERS: usize = 128;
-/// Tools of one server with labels of their own, in the order of their first calls. One server
-/// cannot use up the labels of another.
+/// The most tools of one server with labels of their own, in the order of their first calls. One
+/// server cannot use up the labels of another.
 const MAX_TOOLS: usize = 100;
-/// Characters of a label.
+/// The most characters of a label.
 const MAX_CHARACTERS: usize = 100;
 
 /// The names that are labels already.
@@ -66,9 +67,10 @@ impl Names {
     }
 }
 
-/// A name on one line, with nothing in it that acts on its reader. One that is cut ends in `…`.
+/// A name on one line, with nothing in it that could act on its reader. If it is cut, it ends in
+/// `…`.
 fn shown(name: &str) -> Cow<'_, str> {
-    // No character becomes less than one.
+    // No character becomes shorter than one character.
     let end = name.char_indices().nth(MAX_CHARACTERS).map_or(name.len(), |(end, _)| end);
     let shown = display::line(name.get(..end).unwrap_or_default());
     if end == name.len() && shown.chars().nth(MAX_CHARACTERS).is_none() {

@@ -1,13 +1,13 @@
-//! What belljar's runs do, for those who watch.
+//! What belljar's runs are doing, for those who observe them.
 //!
-//! There is one stream of run events, and everything here is made of it, so that two views cannot
-//! disagree. `metrics` folds it into counters and histograms, with `labels` to bound their names,
-//! `histogram`, and `exposition` to write them. `live` folds it into the runs of this moment.
-//! `listener` is the task that listens. `traces`, with the feature `otlp`, makes spans of the same
-//! events, and sends them.
+//! There is a single stream of run events, and everything here is derived from it, so that two
+//! views cannot disagree. `metrics` turns it into counters and histograms, with `labels` to bound
+//! their names, `histogram`, and `exposition` to write them. `live` turns it into the runs of this
+//! moment. `listener` is the task that listens. `traces`, with the feature `otlp`, makes spans from
+//! the same events, and sends them.
 //!
-//! Nothing here holds up a run: a listener that is too slow loses events, and counts how many. What
-//! must survive is in the ledger and does not come from here.
+//! Nothing here delays a run: a listener that is too slow loses events, and counts how many.
+//! Whatever must not be lost is in the ledger, and does not come from here.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]

@@ -14,10 +14,10 @@ use crate::{
     metrics::{Gauges, Metrics},
 };
 
-/// How far a view may be behind. It loses older updates, and is told how many.
+/// How many updates a view may be behind. A slower view loses older updates, and is told how many.
 const UPDATES: usize = 2048;
 
-/// What those who watch are told.
+/// What observers are told.
 #[derive(Debug, Clone, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Update {
@@ -25,17 +25,17 @@ pub enum Update {
     Run(Arc<RunEvent>),
     /// A child changed its state.
     Child(Arc<ServerStatus>),
-    /// Events were lost before they came here.
+    /// Events were lost before they arrived here.
     Lost {
         /// How many.
         events: u64,
     },
 }
 
-/// What is known of the runs of this process.
+/// What is known about the runs of this process.
 pub struct Telemetry {
     metrics: Mutex<Metrics>,
-    /// `None` as long as nobody wanted to see runs.
+    /// `None` until somebody wants to see runs.
     live: Mutex<Option<LiveView>>,
     updates: broadcast::Sender<Update>,
 }
@@ -47,14 +47,14 @@ impl Default for Telemetry {
 }
 
 impl Telemetry {
-    /// Listens until there will be no more events.
+    /// Listens until no more events can come.
     pub async fn listen(self: Arc<Self>, mut events: RunEvents) {
         while let Some(watched) = events.next().await {
             self.take(watched, || events.live());
         }
     }
 
-    /// The same where there are runs of which other events tell: `live` are all of them.
+    /// The same if some of the runs report their events elsewhere: `live` returns all live runs.
     pub async fn listen_among(self: Arc<Self>, mut events: RunEvents, live: impl Fn() -> Vec<RunId>) {
         while let Some(watched) = events.next().await {
             self.take(watched, &live);
@@ -76,7 +76,7 @@ impl Telemetry {
                 Watched::Child(status) => Update::Child(Arc::new(status)),
                 Watched::Lost(events) => Update::Lost { events },
             };
-            // The last view may have gone meanwhile.
+            // The last view may be gone by now.
             let _ = self.updates.send(update);
         }
     }
@@ -86,22 +86,22 @@ impl Telemetry {
         self.metrics.lock().text(gauges)
     }
 
-    /// Remembers what runs do from now on, for [`run`](Self::run) and [`runs`](Self::runs).
+    /// Keeps track of runs from now on, for [`run`](Self::run) and [`runs`](Self::runs).
     pub fn watch_runs(&self) {
         self.live.lock().get_or_insert_default();
     }
 
-    /// A run that is live, or was a while ago.
+    /// A run that is live, or was until recently.
     pub fn run(&self, run: RunId) -> Option<LiveRun> {
         self.live.lock().as_ref()?.run(run)
     }
 
-    /// Those runs, the latest first, without their calls and logs.
+    /// These runs, latest first, without their calls and logs.
     pub fn runs(&self) -> Vec<LiveRun> {
         self.live.lock().as_ref().map(LiveView::runs).unwrap_or_default()
     }
 
-    /// What happens from now on.
+    /// The updates from now on.
     pub fn updates(&self) -> broadcast::Receiver<Update> {
         self.updates.subscribe()
     }

@@ -1,7 +1,8 @@
-//! The runs of this moment, and the last ones that ended: what a view shows beside the ledger.
+//! The runs of this moment, and the last ones that ended: what a view shows in addition to the
+//! ledger.
 //!
-//! The ledger has a run's read-only calls when it has ended, and never its logs. Here is what a
-//! person sees meanwhile. All of it is bounded, and lost with the process.
+//! The ledger has a run's read-only calls only when the run has ended, and never has its logs. This
+//! module has what a person sees in the meantime. All of it is bounded, and lost with the process.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -12,25 +13,25 @@ use std::{
 use belljar_model::{Effect, ErrorKind, LogLevel, RunEvent, RunId, RunStep, ToolPath, Verdict};
 use serde::Serialize;
 
-/// Runs that are known here: live ones, and ended ones until others need the room.
+/// The most runs that are known here: live ones, and ended ones until others need the room.
 const MAX_RUNS: usize = 64;
-/// Calls of a run. Later ones are counted.
+/// The most calls of a run. Later ones are only counted.
 const MAX_CALLS: usize = 1000;
-/// Log texts of a run. Earlier ones are counted.
+/// The most log texts of a run. Earlier ones are only counted.
 const MAX_LOGS: usize = 200;
-/// Characters of a message about progress.
+/// The most characters of a progress message.
 const MAX_PROGRESS: usize = 200;
 
-/// A run as its events told of it.
+/// A run, as known from its events.
 #[derive(Debug, Clone, Serialize)]
 pub struct LiveRun {
     /// The run.
     pub run: RunId,
-    /// When the first event of it came, in milliseconds since 1970.
+    /// When its first event came, in milliseconds since 1970.
     pub at_ms: u64,
-    /// Its origin, if its beginning was heard.
+    /// Its origin, if the event of its start was received.
     pub origin: Option<&'static str>,
-    /// Its principal, if others than the owner can ask.
+    /// Its principal, if anyone but the owner can ask.
     pub principal: Option<Arc<str>>,
     /// The name that its client gives itself.
     pub client: Option<Arc<str>>,
@@ -54,7 +55,7 @@ pub struct LiveRun {
     index: BTreeMap<u64, usize>,
 }
 
-/// A call as its events told of it.
+/// A call, as known from its events.
 #[derive(Debug, Clone, Serialize)]
 pub struct LiveCall {
     /// Its number in the run.
@@ -63,31 +64,31 @@ pub struct LiveCall {
     pub server: String,
     /// Its tool.
     pub tool: String,
-    /// What its annotations say that it changes, once that is known.
+    /// What it changes according to the tool's annotations, once that is known.
     pub effect: Option<Effect>,
     /// The verdict of the owner's rules.
     pub verdict: Option<Verdict>,
     /// The rule that decided.
     pub rule: Option<String>,
-    /// `waiting` for a person, `sent`, `ok`, `failed`, `denied`, or `not_sent` if it still waited
-    /// when its run ended.
+    /// `waiting` for a person, `sent`, `ok`, `failed`, `denied`, or `not_sent` if it was still
+    /// waiting when its run ended.
     pub state: &'static str,
-    /// Milliseconds from the run's beginning.
+    /// Milliseconds from the start of the run.
     pub begun_ms: f64,
     /// How long it took, once it has ended.
     pub ms: Option<f64>,
-    /// The server's last word on its progress.
+    /// The server's latest progress message.
     pub progress: Option<String>,
 }
 
 /// A text that a script wrote.
 #[derive(Debug, Clone, Serialize)]
 pub struct LiveLog {
-    /// At which level.
+    /// The level.
     pub level: LogLevel,
-    /// Its beginning.
+    /// The beginning of the text.
     pub text: String,
-    /// Milliseconds from the run's beginning.
+    /// Milliseconds from the start of the run.
     pub at_ms: f64,
 }
 
@@ -95,7 +96,7 @@ pub struct LiveLog {
 #[derive(Debug, Default)]
 pub(crate) struct LiveView {
     runs: BTreeMap<RunId, LiveRun>,
-    /// In the order in which they were first heard of.
+    /// The runs in the order of their first events.
     order: VecDeque<RunId>,
 }
 
@@ -108,7 +109,7 @@ impl LiveView {
         self.runs.entry(*run).or_insert_with(|| LiveRun::new(*run)).take(step);
     }
 
-    /// Marks runs that are over, and whose end was lost. The ledger has it.
+    /// Marks runs that are over although the event of their end was lost. The ledger has it.
     pub(crate) fn keep_live(&mut self, live: &[RunId]) {
         let is_over = |run: &&mut LiveRun| run.state != "ended" && !live.contains(&run.run);
         for run in self.runs.values_mut().filter(is_over) {
@@ -120,12 +121,12 @@ impl LiveView {
         self.runs.get(&run).cloned()
     }
 
-    /// All, the latest first, without their calls and logs.
+    /// All runs, latest first, without their calls and logs.
     pub(crate) fn runs(&self) -> Vec<LiveRun> {
         self.order.iter().rev().filter_map(|run| self.runs.get(run)).map(LiveRun::summary).collect()
     }
 
-    /// Forgets the oldest run that has ended; where all are live, the oldest.
+    /// Forgets the oldest run that has ended, or, if all are live, the oldest one.
     fn make_room(&mut self) {
         if self.runs.len() < MAX_RUNS {
             return;
@@ -227,8 +228,8 @@ impl LiveRun {
         }
     }
 
-    /// Nobody sends what still waits at the end. Calls of a run that was put aside begin anew when
-    /// it goes on.
+    /// Marks calls that still wait when the run ends: nobody will send them. The calls of a
+    /// suspended run start again when it is resumed.
     fn ends_waiting(&mut self) {
         let now = self.began.elapsed().as_secs_f64() * 1e3;
         for call in self.calls.iter_mut().filter(|call| call.state == "waiting") {
@@ -296,7 +297,7 @@ mod tests {
         let error = Some(ErrorKind::Cancelled);
         view.take(&event(1, RunStep::Ended { error, ms: 1.0, guest_ms: None, fuel: None, told_bytes: None }));
         assert_eq!(states(&view), [("not_sent", true), ("sent", false)]);
-        // It goes on, and the call is asked about again.
+        // The run is resumed, and the owner is asked about the call again.
         view.take(&event(1, RunStep::Parked { call: 1, tool: tool() }));
         assert_eq!(states(&view), [("waiting", false), ("sent", false)]);
     }

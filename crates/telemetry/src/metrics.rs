@@ -12,34 +12,34 @@ use belljar_upstream::{ServerState, ServerStatus};
 
 use crate::{exposition::Exposition, histogram::Histogram, labels::Names};
 
-/// Children whose last state is known. There are fewer, but keys come from calls.
+/// The most children whose last state is kept. There are fewer, but their keys come from calls.
 const MAX_CHILDREN: usize = 4096;
-/// A token of a model has about so many bytes of English or of JSON.
+/// The approximate number of bytes of English or JSON in one token of a model.
 const BYTES_OF_A_TOKEN: u64 = 4;
 
-/// What is read when somebody asks, where its truth is.
+/// Values that are read from their source when somebody asks for the metrics.
 #[derive(Debug, Clone, Default)]
 pub struct Gauges {
     /// The children.
     pub children: Vec<ServerStatus>,
-    /// Questions to the owner that wait for a decision, or `None` if that is not known.
+    /// Questions that wait for the owner's decision, or `None` if that is not known.
     pub approvals: Option<u64>,
-    /// Runs that have begun and not ended.
+    /// Runs that have started but not ended.
     pub live: Vec<RunId>,
-    /// What live runs have of the sandbox, or `None` if that is not known.
+    /// How much of the sandbox live runs use, or `None` if that is not known.
     pub room: Option<Room>,
-    /// Bytes of this process's memory that are resident, or `None` if that is not known.
+    /// The resident bytes of this process's memory, or `None` if that is not known.
     pub resident: Option<u64>,
-    /// Spans that were sent, and that were lost, where runs are traced.
+    /// How many spans were sent and how many lost, if runs are traced.
     pub spans: Option<(u64, u64)>,
 }
 
-/// What live runs have of a sandbox, and what there is.
+/// How much of a sandbox live runs use, and how much there is.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Room {
     /// How many runs may be live, and how many are.
     pub slots: (u32, u32),
-    /// Bytes that live runs may take together, and those that the live ones may take.
+    /// The bytes that live runs may take together, and those that the current ones may take.
     pub memory: (u64, u64),
 }
 
@@ -67,18 +67,18 @@ pub(crate) struct Metrics {
     origins: BTreeMap<RunId, &'static str>,
     queued: BTreeMap<RunId, Instant>,
     fuel: u64,
-    /// Bytes of the answers of each run so far.
+    /// Bytes of the answers that each run has received so far.
     answers: BTreeMap<RunId, u64>,
     answer_bytes: u64,
     told_bytes: u64,
-    /// Bytes that no caller of a run had to read.
+    /// Bytes that the callers of runs did not have to read.
     spared_bytes: u64,
     computed: Duration,
     lost: u64,
 }
 
 impl Metrics {
-    /// Counts what happened. `live` says which runs there are, and is asked after a loss.
+    /// Counts an event. `live` returns the live runs, and is called after a loss.
     pub(crate) fn take(&mut self, watched: &Watched, live: impl FnOnce() -> Vec<RunId>) {
         match watched {
             Watched::Event(RunEvent { run, step, .. }) => self.step(*run, step),
@@ -87,7 +87,7 @@ impl Metrics {
                     self.states.clear();
                 }
                 let child = (name.clone(), key.clone(), principal.clone());
-                // A state is told again when more of it is known.
+                // A state is reported again when more is known about it.
                 if self.states.insert(child, *state) != Some(*state) {
                     let change = (self.names.server(name), state.as_str());
                     *self.changes.entry(change).or_default() += 1;
@@ -119,7 +119,7 @@ impl Metrics {
             RunStep::Answered { tool, effect, verdict, sent, ok, ms, bytes, .. } => {
                 if let Some(bytes) = bytes {
                     self.answer_bytes = self.answer_bytes.saturating_add(*bytes);
-                    // A call may still end while its run is over.
+                    // A call may still end after its run is over.
                     if self.origins.contains_key(&run) {
                         let of_run = self.answers.entry(run).or_default();
                         *of_run = of_run.saturating_add(*bytes);
@@ -142,7 +142,8 @@ impl Metrics {
                 self.queued.remove(&run);
                 let (answers, told) = (self.answers.remove(&run).unwrap_or(0), told_bytes.unwrap_or(0));
                 self.told_bytes = self.told_bytes.saturating_add(told);
-                // What a run that failed, or was put aside, took in may still have to be told.
+                // If a run failed or was suspended, its caller may still have to read the answers
+                // that it received.
                 if error.is_none() {
                     self.spared_bytes = self.spared_bytes.saturating_add(answers.saturating_sub(told));
                 }
@@ -157,7 +158,7 @@ impl Metrics {
         }
     }
 
-    /// All of it as text.
+    /// All metrics as text.
     pub(crate) fn text(&mut self, gauges: &Gauges) -> String {
         let mut text = Exposition::default();
         self.write_runs(&mut text, gauges);
@@ -220,7 +221,8 @@ impl Metrics {
         }
     }
 
-    /// What answers of tools would cost of a model's context, and what runs do.
+    /// Writes how much of a model's context the answers of tools would take, and how much the runs
+    /// take.
     fn write_context(&self, text: &mut Exposition) {
         text.metric("belljar_answer_bytes_total", "counter", "Bytes of answers of tools that runs took in.");
         text.sample("belljar_answer_bytes_total", &[], self.answer_bytes);
@@ -266,7 +268,7 @@ fn write_room(text: &mut Exposition, gauges: &Gauges) {
     }
 }
 
-/// Milliseconds of ours; what is not a duration counts as none.
+/// Converts our milliseconds; a number that is not a duration counts as zero.
 fn duration(ms: f64) -> Duration {
     Duration::try_from_secs_f64(ms / 1e3).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! What calls carry, in their spans: bounded where it waits.
+//! The content of calls, for their spans. How much of it may wait is bounded.
 
 use std::sync::{
     Arc,
@@ -9,7 +9,7 @@ use belljar_model::CallContent;
 use opentelemetry::{KeyValue, Value};
 use opentelemetry_sdk::trace::SpanData;
 
-/// Bytes of arguments of calls whose answers have not come. More are left out.
+/// The most bytes of arguments of calls whose answers have not come. More are left out.
 const MAX_HELD: usize = 16 << 20;
 
 const ARGUMENTS: &str = "gen_ai.tool.call.arguments";
@@ -23,7 +23,7 @@ impl Holding {
     /// Holds these arguments, if there is room for them.
     pub(super) fn hold(&self, content: Arc<CallContent>) -> Option<Held> {
         let bytes = content.text.len();
-        // One task holds.
+        // Only one task does this, so there is no race.
         let has_room = self.0.load(Relaxed).saturating_add(bytes) <= MAX_HELD;
         has_room.then(|| {
             self.0.fetch_add(bytes, Relaxed);
@@ -61,7 +61,7 @@ fn is_content(attribute: &KeyValue) -> bool {
     [ARGUMENTS, RESULT].contains(&attribute.key.as_str())
 }
 
-/// Bytes of what a span's call carried.
+/// Bytes of the content in a call's span.
 pub(super) fn bytes_of(span: &SpanData) -> usize {
     let of = |attribute: &KeyValue| match &attribute.value {
         Value::String(text) if is_content(attribute) => text.as_str().len(),
@@ -70,7 +70,7 @@ pub(super) fn bytes_of(span: &SpanData) -> usize {
     span.attributes.iter().map(of).sum()
 }
 
-/// Takes it out of the span, which says that something is missing.
+/// Removes the content from the span, and notes in the span that something is missing.
 pub(super) fn take_out(span: &mut SpanData) {
     let before = span.attributes.len();
     span.attributes.retain(|attribute| !is_content(attribute));

@@ -1,7 +1,8 @@
-//! Makes spans of run events.
+//! Makes spans from run events.
 //!
-//! Names and attributes are those of OpenTelemetry's conventions for GenAI and MCP; what they have
-//! no word for is `belljar.…`. docs/SEE.md lists them, with the revision that is meant.
+//! Names and attributes are those of OpenTelemetry's conventions for GenAI and MCP; those that the
+//! conventions do not define begin with `belljar.`. docs/SEE.md lists them, with the revision of
+//! the conventions.
 
 use std::{
     collections::BTreeMap,
@@ -27,16 +28,16 @@ use super::{
 
 /// The name of a run's span.
 pub(super) const RUN: &str = "belljar.run";
-/// Runs whose spans are open. There are fewer live ones.
+/// The most runs whose spans are open. There are fewer live ones.
 const MAX_RUNS: usize = 4096;
-/// Calls of a run whose spans are open.
+/// The most calls of a run whose spans are open.
 const MAX_CALLS: usize = 4096;
-/// Events of a run's span.
+/// The most events of a run's span.
 const MAX_EVENTS: usize = 128;
-/// Characters of a name that a server or a client chose.
+/// The most characters of a name that a server or a client chose.
 const MAX_NAME: usize = 128;
 
-/// Where each configured server is reached.
+/// How each configured server is reached.
 type Servers = BTreeMap<String, Reached>;
 
 /// The spans that are open.
@@ -66,7 +67,8 @@ struct OpenRun {
 enum Loss {
     None,
     Possible,
-    /// And the run was over by then: its end may still come, and until the next loss it must.
+    /// Events may have been lost, and the run was over by then. Its end may still come, but must
+    /// come before the next loss.
     Over,
 }
 
@@ -82,13 +84,13 @@ struct OpenCall {
 }
 
 impl Spans {
-    /// None yet. The spans of calls say where these servers are reached.
+    /// Creates it without any spans. The spans of calls say how these servers are reached.
     pub(super) fn of(servers: Arc<Servers>) -> Self {
         Self { servers, ..Self::default() }
     }
 
-    /// Takes an event, and gives the spans that it ends. Returns how many of the run's spans are
-    /// lost, because their events are.
+    /// Processes an event, and passes the spans that it ends to `give`. Returns how many of the
+    /// run's spans are lost because their events are.
     pub(super) fn take(&mut self, RunEvent { run, at, step }: RunEvent, give: &mut dyn FnMut(SpanData)) -> u64 {
         if let RunStep::Begun { origin, principal, client, trace } = step {
             if let Some(trace) = trace.filter(|_| self.runs.len() < MAX_RUNS) {
@@ -106,8 +108,9 @@ impl Spans {
         0
     }
 
-    /// Events were lost. The end of a run that is over may be among those that still come; if it
-    /// has not come at the next loss, the run is forgotten. Returns how many spans that costs.
+    /// Handles a loss of events. The end of a run that is over may be among the events that still
+    /// come; if it has not come by the next loss, the run is forgotten. Returns how many spans that
+    /// costs.
     pub(super) fn lose(&mut self, live: &[RunId]) -> u64 {
         let mut lost = 0;
         self.runs.retain(|run, open| {
@@ -121,7 +124,7 @@ impl Spans {
         lost
     }
 
-    /// How many spans are open, of which no end will be heard.
+    /// How many spans are open whose end will never be received.
     pub(super) fn left(&self) -> u64 {
         self.runs.values().map(OpenRun::spans).sum()
     }
@@ -138,7 +141,7 @@ impl OpenRun {
         Self { trace, began, origin, principal, client, queued: None, queue: None, calls: 0, open, events, loss }
     }
 
-    /// Its spans that are open.
+    /// The number of its open spans.
     fn spans(&self) -> u64 {
         let sent = self.open.values().filter(|call| call.sent.is_some()).count() as u64;
         1 + u64::from(self.trace.request.is_some()) + sent
@@ -225,10 +228,10 @@ impl OpenRun {
         give: &mut dyn FnMut(SpanData),
     ) -> u64 {
         let mut lost = 0;
-        // Those whose answer nobody waits for.
+        // Calls whose answer nobody waits for.
         for (call, open) in std::mem::take(&mut self.open) {
             if let Some(began) = open.sent {
-                // Their answers may be among what was lost.
+                // Their answers may be among the lost events.
                 if self.loss != Loss::None {
                     lost += 1;
                     continue;
@@ -259,7 +262,7 @@ impl OpenRun {
             (None, None) => Parent::None,
         };
         let mut span = span(&trace.run, parent, SpanKind::Internal, RUN.to_owned(), (self.began, at));
-        // Whoever waits for a person has not failed.
+        // A run that waits for a person has not failed.
         let is_failure = failed.filter(|_| error != Some(ErrorKind::Approval));
         fail(&mut span, &mut attributes, is_failure);
         (span.attributes, span.events) = (attributes, self.events);
@@ -291,7 +294,7 @@ impl OpenRun {
         let tool = open.tool.clone().unwrap_or_else(|| ToolPath::new("unknown", "unknown"));
         let name = format!("tools/call {}", shown(tool.tool()));
         let parent = Parent::Here(self.trace.run.span);
-        // A script with a name is run here, and no server is asked.
+        // A named script runs here, and no server is asked.
         let kind = if tool.server() == SKILLS { SpanKind::Internal } else { SpanKind::Client };
         let mut span = span(&self.trace.call(call), parent, kind, name, times);
         let mut attributes = tool_call(tool.tool());
@@ -307,7 +310,7 @@ impl OpenRun {
     }
 }
 
-/// The span around another.
+/// The parent of a span.
 pub(super) enum Parent {
     None,
     Here(u64),
@@ -333,7 +336,7 @@ pub(super) fn span(
         span_kind: kind,
         name: name.into(),
         start_time: began,
-        // A clock that was set back does not make a span that ends before it begins.
+        // If the clock was set back, the span still must not end before it begins.
         end_time: ended.max(began),
         attributes: Vec::new(),
         dropped_attributes_count: 0,
@@ -344,7 +347,7 @@ pub(super) fn span(
     }
 }
 
-/// A span of another process.
+/// The context of a span in another process.
 pub(super) fn remote(context: &TraceContext) -> SpanContext {
     in_process(context, true)
 }
@@ -394,7 +397,7 @@ fn judged(verdict: Option<Verdict>, rule: Option<&str>) -> impl Iterator<Item = 
     verdict.into_iter().chain(rule.map(|rule| KeyValue::new("belljar.policy.rule", shown(rule))))
 }
 
-/// A name on one short line, with nothing in it that acts on its reader.
+/// A name on one short line, with nothing in it that could act on its reader.
 pub(super) fn shown(name: &str) -> String {
     let end = name.char_indices().nth(MAX_NAME).map_or(name.len(), |(end, _)| end);
     display::line(name.get(..end).unwrap_or_default()).chars().take(MAX_NAME).collect()
@@ -532,7 +535,7 @@ mod tests {
         for step in [begun(Some(trace())), sent(1), sent(2)] {
             assert_eq!(take(&mut spans, step), 0);
         }
-        // It is over, and its end is still to be read.
+        // The run is over, but its end has not been read yet.
         assert_eq!(spans.lose(&[]), 0);
         assert_eq!(take(&mut spans, answered(1, true, false)), 0);
         // The answer of the other call was lost.

@@ -1,13 +1,13 @@
-//! Traces: the spans of requests, runs and calls, sent to a collector by OTLP.
+//! Traces: the spans of requests, runs and calls, sent to a collector with OTLP.
 //!
-//! A listener folds a toolbox's events into spans (`fold.rs`); requests that no run answers are
-//! told one by one (`requests.rs`). A span is named and described as OpenTelemetry's conventions
-//! for GenAI and MCP have it. The spans wait in one bounded queue for the task that sends them
-//! (`send.rs`, and `rejected.rs` for what a collector does not take); what calls carried has bounds
-//! of its own (`content.rs`). Where and how they are sent is in the variables that all programs
-//! with OpenTelemetry read (`settings.rs`).
+//! A listener makes spans from a toolbox's events (`fold.rs`); requests that no run answers are
+//! reported one by one (`requests.rs`). Names and attributes of spans follow OpenTelemetry's
+//! conventions for GenAI and MCP. The spans wait in one bounded queue for the task that sends them
+//! (`send.rs`, with `rejected.rs` for spans that a collector does not accept); the content of calls
+//! has its own bounds (`content.rs`). Where and how spans are sent is configured by the environment
+//! variables that all programs with OpenTelemetry use (`settings.rs`).
 //!
-//! A run never waits for any of this: where there is no room for a span it is lost, and counted.
+//! A run never waits for any of this: a span for which there is no room is dropped, and counted.
 
 mod content;
 mod fold;
@@ -31,7 +31,7 @@ use self::{fold::Spans, send::Queue};
 
 pub use self::settings::{TraceSettings, TraceSettingsError, Variables};
 
-/// How long the end of a process may wait for its last spans.
+/// How long a process that ends may wait for its last spans.
 const FINISH: Duration = Duration::from_secs(2);
 
 /// Traces the runs of a process.
@@ -39,41 +39,40 @@ pub struct Traces {
     settings: TraceSettings,
     queue: Arc<Queue>,
     tasks: Mutex<Tasks>,
-    /// Whether the process ends.
+    /// Whether the process is ending.
     ending: watch::Sender<bool>,
 }
 
 #[derive(Default)]
 struct Tasks {
     listening: JoinSet<()>,
-    /// The one that sends, once there is something to listen to.
+    /// The task that sends, once there is something to listen to.
     sending: JoinSet<()>,
 }
 
-/// What became of the spans of this process.
+/// What happened to the spans of this process.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SpanCounts {
-    /// Those that a collector took.
+    /// Spans that a collector accepted.
     pub sent: u64,
-    /// Those that were lost: there was no room for them, or the collector did not take them or
-    /// rejected them.
+    /// Spans that were lost: there was no room for them, or the collector did not accept them.
     pub lost: u64,
 }
 
 impl Traces {
-    /// Traces runs as these settings say.
+    /// Traces runs according to these settings.
     pub fn new(settings: TraceSettings) -> Self {
         let queue = Arc::new(Queue::new(&settings));
         Self { settings, queue, tasks: Mutex::default(), ending: watch::Sender::new(false) }
     }
 
-    /// Which traces are recorded, for the toolboxes whose events are listened to.
+    /// Decides which traces are recorded, for the toolboxes whose events are listened to.
     pub fn sampling(&self) -> Arc<dyn Sampling> {
         Arc::new(self.settings.sampler.clone())
     }
 
-    /// Makes spans of these events, until there are no more: [`Toolbox::traced_events`]. It needs a
-    /// runtime.
+    /// Makes spans from these events, which come from [`Toolbox::traced_events`], until there are
+    /// no more. It needs a runtime.
     ///
     /// [`Toolbox::traced_events`]: belljar_gateway::Toolbox::traced_events
     pub fn listen(&self, events: RunEvents) {
@@ -83,23 +82,23 @@ impl Traces {
         self.send(&mut tasks);
     }
 
-    /// A client's request has ended that no run has answered. It needs a runtime.
+    /// Reports the end of a client's request that no run has answered. It needs a runtime.
     pub fn client_request(&self, request: &RequestTrace, began: SystemTime, failure: Option<RequestFailure>) {
         if let Some(span) = requests::of_client(&self.settings.sampler, request, began, failure) {
             self.give(|queue| queue.push(span));
         }
     }
 
-    /// A search has ended, which this request asked for, if there was one; with this kind of error,
-    /// if it failed. It needs a runtime.
+    /// Reports the end of a search: the request that asked for it, if there was one, and the kind
+    /// of error, if it failed. It needs a runtime.
     pub fn search(&self, request: Option<&RequestTrace>, began: SystemTime, failed: Option<ErrorKind>) {
         if let Some(span) = requests::of_search(&self.settings.sampler, request, began, failed) {
             self.give(|queue| queue.push(span));
         }
     }
 
-    /// A child's request has been answered or refused. Those that wait take half of the room: a
-    /// child may ask as often as it likes.
+    /// Reports that a child's request was answered or refused. Such spans may take only half of the
+    /// queue, because a child may send as many requests as it likes.
     pub fn child_request(&self, request: &ChildRequest) {
         if let Some(span) = requests::of_child(&self.settings.sampler, request) {
             self.give(|queue| queue.push_of_child(span));
@@ -107,7 +106,7 @@ impl Traces {
     }
 
     fn give(&self, give: impl FnOnce(&Queue)) {
-        // Where there is no runtime any more, nothing is sent.
+        // If there is no runtime any more, nothing is sent.
         let is_over = *self.ending.borrow() || Handle::try_current().is_err();
         if is_over {
             return self.queue.lose(1);
@@ -117,19 +116,20 @@ impl Traces {
     }
 
     fn send(&self, tasks: &mut Tasks) {
-        // One that has panicked is followed by another.
+        // A sender that has panicked is replaced.
         while tasks.sending.try_join_next().is_some() {}
         if tasks.sending.is_empty() {
             tasks.sending.spawn(send::send_all(self.settings.clone(), self.queue.clone()));
         }
     }
 
-    /// What became of the spans so far.
+    /// What has happened to the spans so far.
     pub fn counts(&self) -> SpanCounts {
         self.queue.counts()
     }
 
-    /// Sends the spans of what has happened so far, and ends. It takes two seconds at most.
+    /// Sends the spans of everything that has happened so far, and ends. It takes at most two
+    /// seconds.
     pub async fn finish(&self) {
         let Tasks { mut listening, mut sending } = std::mem::take(&mut *self.tasks.lock());
         self.ending.send_replace(true);
@@ -165,6 +165,6 @@ async fn listen(mut events: RunEvents, queue: Arc<Queue>, mut ending: watch::Rec
     while let Some(watched) = events.next_waiting() {
         take(&mut spans, watched, &events);
     }
-    // Runs that the process did not let end.
+    // Runs that had not ended when the process did.
     queue.lose(spans.left());
 }

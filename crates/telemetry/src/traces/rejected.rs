@@ -1,7 +1,8 @@
-//! What a collector says of spans that it did not take, in an answer that is otherwise a success.
+//! What a collector reports about spans that it did not accept, in an answer that is otherwise a
+//! success.
 //!
-//! OTLP calls it `partial_success`. The library that sends tells it to its own log alone, over both
-//! protocols; so this listens to that log, as long as a message is being sent.
+//! OTLP calls this `partial_success`. For both protocols, the library that sends only writes it to
+//! its own log, so this module listens to that log while a message is being sent.
 
 use std::sync::Arc;
 
@@ -13,27 +14,27 @@ use tracing::{
     span::{Attributes, Id, Record},
 };
 
-/// The events of the library, of version 0.33.
+/// The names of the library's events, in version 0.33.
 const EVENTS: [&str; 2] = ["HttpTraceClient.PartialSuccess", "TonicTracesClient.PartialSuccess"];
 
-/// Bytes of a collector's message.
+/// The most bytes of a collector's message.
 const MAX_MESSAGE: usize = 1000;
 
-/// What a collector said.
+/// What a collector reported.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Rejection {
-    /// How many spans it says that it rejected; not believed beyond those that it was sent.
+    /// How many spans it claims to have rejected; the caller must not believe more than were sent.
     pub(super) spans: u64,
     /// The beginning of its message.
     pub(super) message: String,
 }
 
-/// Hears it. What else is logged meanwhile by those who send is dropped.
+/// Listens for such reports. Other log messages from the sending code are dropped.
 #[derive(Clone, Default)]
 pub(super) struct Rejections(Arc<Mutex<Option<Rejection>>>);
 
 impl Rejections {
-    /// What was said since this was asked.
+    /// The latest report since the last call.
     pub(super) fn take(&self) -> Option<Rejection> {
         self.0.lock().take()
     }

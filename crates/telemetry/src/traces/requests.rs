@@ -1,5 +1,6 @@
-//! Spans of requests that no run answers: searches, what is refused before a run begins, and what
-//! children ask. They are told when they have ended, and wait in the same queue as all others.
+//! Spans of requests that no run answers: searches, requests that are refused before a run starts,
+//! and requests from children. They are reported when they have ended, and wait in the same queue
+//! as all others.
 
 use std::time::SystemTime;
 
@@ -17,7 +18,7 @@ use super::{
     settings::TraceSampler,
 };
 
-/// The name of the span of a search that no request of the MCP server asks for.
+/// The name of the span of a search that was not requested through the MCP server.
 const SEARCH: &str = "belljar.search";
 
 /// The span of a client's request, if it is recorded.
@@ -37,14 +38,15 @@ pub(super) fn of_client(
     Some(span)
 }
 
-/// The span of a client's request, and its attributes, before it is known how it ended.
+/// The span of a client's request, and its attributes, before the outcome is known.
 pub(super) fn served_span(
     context: &TraceContext,
     parent: Parent,
     served: &ServedRequest,
     times: (SystemTime, SystemTime),
 ) -> (SpanData, Vec<KeyValue>) {
-    // A tool that does not exist is in no name: there are few of them, whatever clients send.
+    // The name of a tool that does not exist is left out, so that there are few names, whatever
+    // clients send.
     let (name, mut attributes) = match served.tool.as_str() {
         "" => ("tools/call".to_owned(), vec![KeyValue::new("mcp.method.name", "tools/call")]),
         tool => (format!("tools/call {}", shown(tool)), tool_call(tool)),
@@ -59,7 +61,7 @@ pub(super) fn served_span(
     (span(context, parent, SpanKind::Server, name, times), attributes)
 }
 
-/// The span of a search, if it is recorded: that of its request, if it is one of the MCP server.
+/// The span of a search, if it is recorded: that of its request if it came through the MCP server.
 pub(super) fn of_search(
     sampler: &TraceSampler,
     request: Option<&RequestTrace>,
@@ -83,9 +85,9 @@ pub(super) fn of_search(
     Some(span)
 }
 
-/// The span of a request of a child, if it is recorded. It is in the trace of the only run that
-/// calls the child: what the child itself says counts within that trace alone, since it is less to
-/// be trusted than a client.
+/// The span of a request from a child, if it is recorded. It is in the trace of the only run that
+/// calls the child. The trace context that the child sends is used only within that trace, because
+/// a child is less trusted than a client.
 pub(super) fn of_child(sampler: &TraceSampler, request: &ChildRequest) -> Option<SpanData> {
     let (context, parent) = match &request.run {
         Some(run) if !run.sampled => return None,
@@ -108,7 +110,7 @@ pub(super) fn of_child(sampler: &TraceSampler, request: &ChildRequest) -> Option
     Some(span)
 }
 
-/// A new span, beside what the client named or in a trace of its own, if it is recorded.
+/// A new span, below the one that the client named or in a new trace, if it is recorded.
 fn context(sampler: &TraceSampler, parent: Option<&TraceContext>) -> Option<TraceContext> {
     let new_trace = || u128::from_be_bytes(RandomIdGenerator::default().new_trace_id().to_bytes());
     let trace = parent.map_or_else(new_trace, |parent| parent.trace);

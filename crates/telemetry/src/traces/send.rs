@@ -21,13 +21,13 @@ use super::{
     rejected::{Rejection, Rejections},
 };
 
-/// How often the log says that spans are lost.
+/// How often the log reports lost spans.
 const SAY_EVERY: Duration = Duration::from_secs(60);
 
-/// Bytes of what calls carried, of all spans that wait. More is left out of its span.
+/// The most bytes of content in all spans that wait. More is left out of its span.
 const MAX_CONTENT: usize = 16 << 20;
 
-/// Such bytes of one message. Collectors take 4 MiB over gRPC.
+/// The most bytes of content in one message. Collectors accept 4 MiB over gRPC.
 const MAX_BATCH_CONTENT: usize = 1 << 20;
 
 /// Spans that wait to be sent.
@@ -41,9 +41,9 @@ pub(super) struct Queue {
 #[derive(Default)]
 struct QueueState {
     spans: VecDeque<SpanData>,
-    /// Bytes of what their calls carried.
+    /// Bytes of the content of their calls.
     content: usize,
-    /// Spans that are being sent.
+    /// The number of spans that are being sent.
     under_way: usize,
     is_closed: bool,
     counts: SpanCounts,
@@ -70,12 +70,12 @@ impl Queue {
         Self { state: Mutex::default(), changed: Notify::new(), max, max_batch }
     }
 
-    /// Adds a span, unless there is no room for it.
+    /// Adds a span if there is room for it.
     pub(super) fn push(&self, span: SpanData) {
         self.push_below(self.max, span);
     }
 
-    /// Adds a span that a child causes, unless half of the room is taken.
+    /// Adds a span caused by a child, unless half of the room is taken.
     pub(super) fn push_of_child(&self, span: SpanData) {
         self.push_below(self.max.div_ceil(2), span);
     }
@@ -119,7 +119,7 @@ impl Queue {
         self.changed.notify_one();
     }
 
-    /// Counts all spans that have not been sent as lost, and returns how many they are.
+    /// Counts all spans that have not been sent as lost, and returns how many there are.
     pub(super) fn abandoned(&self) -> u64 {
         let mut state = self.state.lock();
         let left = (state.spans.len() + std::mem::take(&mut state.under_way)) as u64;
@@ -129,8 +129,8 @@ impl Queue {
         left
     }
 
-    /// The next spans to send: as many as one message takes, or what there is when the first of
-    /// them has waited for `delay`. `None` once there are none and will be none.
+    /// The next spans to send: as many as fit into one message, or those that are there when the
+    /// first of them has waited for `delay`. `None` when there are none and no more can come.
     async fn batch(&self, delay: Duration) -> Option<Vec<SpanData>> {
         let mut first: Option<tokio::time::Instant> = None;
         loop {
@@ -152,7 +152,7 @@ impl Queue {
                 }
             }
             match first {
-                // A timeout is the end of the delay.
+                // The timeout only means that the delay is over.
                 Some(first) => {
                     let _ = timeout_at(first + delay, self.changed.notified()).await;
                 }
@@ -161,8 +161,8 @@ impl Queue {
         }
     }
 
-    /// A message has ended, whose collector says that it rejected so many of its spans. Returns how
-    /// many are lost.
+    /// Handles the end of a message, of whose spans the collector reports this many as rejected.
+    /// Returns how many are lost.
     fn ended(&self, is_sent: bool, rejected: u64) -> u64 {
         let mut state = self.state.lock();
         let spans = std::mem::take(&mut state.under_way) as u64;
@@ -183,7 +183,7 @@ pub(super) async fn send_all(settings: TraceSettings, queue: Arc<Queue>) {
         // Most commands trace nothing, and need no client.
         if exporter.is_none() {
             let settings = settings.clone();
-            // It reads the system's certificates.
+            // This reads the system's certificates.
             let made = spawn_blocking(move || settings.exporter()).await;
             exporter = Some(made.unwrap_or_else(|error| Err(error.to_string())));
         }
@@ -200,7 +200,7 @@ pub(super) async fn send_all(settings: TraceSettings, queue: Arc<Queue>) {
         let rejection = rejections.take();
         let lost = queue.ended(sent.is_ok(), rejection.as_ref().map_or(0, |rejection| rejection.spans));
         let said = match (&sent, &rejection) {
-            // An address may be in it, and a key behind its question mark.
+            // The error may contain the address, with a key after the question mark.
             (Err(error), _) => Some(format!("spans are not sent: {}", error.split('?').next().unwrap_or_default())),
             (Ok(()), Some(Rejection { message, .. })) => Some(match lost {
                 0 => format!("the collector of spans says: {message}"),
@@ -212,16 +212,16 @@ pub(super) async fn send_all(settings: TraceSettings, queue: Arc<Queue>) {
     }
 }
 
-/// Says in the log that spans are lost, and why, once a minute at most.
+/// Logs that spans are lost, and why, at most once a minute.
 #[derive(Default)]
 struct LossLog {
     said: Option<Instant>,
-    /// How many of the lost spans the log has.
+    /// How many of the lost spans were already logged.
     lost: u64,
 }
 
 impl LossLog {
-    /// So many are lost by now, and this is said of the last message.
+    /// Reports that this many spans are lost by now, with what is known about the last message.
     fn say(&mut self, lost: u64, said: Option<String>) {
         let has_news = said.is_some() || lost > self.lost;
         if !has_news || self.said.is_some_and(|said| said.elapsed() < SAY_EVERY) {

@@ -1,4 +1,4 @@
-//! Where spans are sent, and which: the variables of OpenTelemetry.
+//! Where spans are sent, and which ones: OpenTelemetry's environment variables.
 
 use std::{fmt, time::Duration};
 
@@ -20,11 +20,11 @@ use reqwest::Url;
 
 use super::fold;
 
-/// A lookup of a variable.
+/// Looks up a variable.
 pub type Variables<'v> = dyn Fn(&str) -> Option<String> + 'v;
 
-/// What the library would ignore, or what would lose every span: compression that is not built in,
-/// and certificates of the owner's.
+/// Variables that the library would ignore, or that would lose every span: for compression that is
+/// not built in, and for the owner's own certificates.
 const UNSUPPORTED: [&str; 8] = [
     "OTEL_EXPORTER_OTLP_COMPRESSION",
     "OTEL_EXPORTER_OTLP_TRACES_COMPRESSION",
@@ -36,32 +36,32 @@ const UNSUPPORTED: [&str; 8] = [
     "OTEL_EXPORTER_OTLP_TRACES_CLIENT_CERTIFICATE",
 ];
 
-/// Asks for what calls carry, as instrumentations for GenAI have it.
+/// Enables the content of calls in spans, as for other GenAI instrumentations.
 const CAPTURE: &str = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT";
 
-/// The name of the service, unless a variable has another.
+/// The name of the service, unless a variable sets another one.
 const SERVICE: &str = "belljar";
 
-/// How spans are sent, and which.
+/// How spans are sent, and which ones.
 #[derive(Clone)]
 pub struct TraceSettings {
     protocol: Protocol,
-    /// For one attempt over HTTP.
+    /// The longest time for one attempt over HTTP.
     attempt: Duration,
     is_private_grpc: bool,
     is_named: bool,
     pub(super) sampler: TraceSampler,
-    /// Spans that may wait.
+    /// The most spans that may wait.
     pub(super) max_queue: usize,
-    /// Spans of one message.
+    /// The most spans in one message.
     pub(super) max_batch: usize,
-    /// How long spans wait for others.
+    /// How long a span waits for others.
     pub(super) delay: Duration,
-    /// How long a message may take with all attempts.
+    /// How long a message may take, including all attempts.
     pub(super) export: Duration,
 }
 
-/// Why spans cannot be sent as the variables say.
+/// Why spans cannot be sent as the variables demand.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TraceSettingsError {
@@ -75,12 +75,12 @@ pub enum TraceSettingsError {
         /// The values that are supported.
         known: &'static str,
     },
-    /// An endpoint that is not an address. It may hold a password, and is not said.
+    /// An endpoint that is not a URL. It may contain a password, so the message does not quote it.
     #[error("{variable} is not an address like {example}")]
     Endpoint {
         /// The variable.
         variable: &'static str,
-        /// What would do.
+        /// An example of a valid value.
         example: &'static str,
     },
 }
@@ -152,7 +152,7 @@ impl TraceSettings {
         let count = |name: &'static str, default: u32| {
             number(name).map(|found| usize::try_from(found.unwrap_or(default)).unwrap_or(usize::MAX).max(1))
         };
-        // More is held in memory for nobody.
+        // Holding more in memory is of no use.
         let max_queue = count("OTEL_BSP_MAX_QUEUE_SIZE", 2048)?.min(65_536);
         let takes_content = match text(CAPTURE).map(|text| text.to_ascii_lowercase()).as_deref() {
             None | Some("false" | "no_content") => false,
@@ -181,10 +181,10 @@ impl TraceSettings {
         }))
     }
 
-    /// What sends them. The library itself reads the variables for endpoint and headers. It needs a
-    /// runtime.
+    /// The exporter that sends them. The library itself reads the variables for endpoint and
+    /// headers. It needs a runtime.
     pub(super) fn exporter(&self) -> Result<SpanExporter, String> {
-        // The first one in this process counts, and any will do.
+        // The first provider installed in this process stays, and any will do.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let exporter = match self.protocol {
             Protocol::Grpc => {
@@ -195,7 +195,8 @@ impl TraceSettings {
                 }
             }
             _ => {
-                // Headers, which may hold a key, go to the address that the owner named alone.
+                // Headers may contain a key, so they must only go to the address that the owner
+                // named.
                 let client = reqwest::Client::builder()
                     .timeout(self.attempt)
                     .redirect(reqwest::redirect::Policy::none())
@@ -220,7 +221,7 @@ impl fmt::Debug for TraceSettings {
     }
 }
 
-/// Whether gRPC to this endpoint is encrypted: one without a scheme is, unless the owner says
+/// Whether gRPC to this endpoint is encrypted: without a scheme it is, unless the owner says
 /// otherwise.
 fn is_private(endpoint: &str, is_insecure: bool) -> bool {
     match endpoint.split_once("://") {
@@ -229,8 +230,8 @@ fn is_private(endpoint: &str, is_insecure: bool) -> bool {
     }
 }
 
-/// Whether spans can be sent to an endpoint. Only gRPC knows those without a scheme, and their
-/// library says the whole of one that it does not understand.
+/// Whether spans can be sent to an endpoint. Only gRPC accepts those without a scheme, and its
+/// library quotes the whole of an endpoint that it does not understand.
 fn is_address(endpoint: &str, protocol: Protocol) -> bool {
     let is_web = |text: &str| {
         Url::parse(text).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.host_str().is_some())
@@ -243,12 +244,12 @@ fn names_a_service(attributes: &str) -> bool {
     attributes.split(',').any(|attribute| attribute.split('=').next().is_some_and(|key| key.trim() == "service.name"))
 }
 
-/// A value for a message: on one line, and no longer than that.
+/// A value for a message, on one line and shortened.
 fn shown(value: &str) -> String {
     belljar_model::display::line(value).chars().take(60).collect()
 }
 
-/// Which traces are recorded, and whether with what their calls carry.
+/// Decides which traces are recorded, and whether they include the content of calls.
 #[derive(Debug, Clone)]
 pub(super) struct TraceSampler {
     sampler: Sampler,
