@@ -1,4 +1,4 @@
-//! What every answer says to a browser, whatever is in it.
+//! The headers that every answer has, whatever its content.
 
 use std::convert::Infallible;
 
@@ -9,12 +9,12 @@ use serde_json::{Value, json};
 
 pub(crate) type Answer = Response<UnsyncBoxBody<Bytes, Infallible>>;
 
-/// Scripts, styles and requests of this server alone, none of them inline; no frame around it; and
-/// no text becomes markup, whatever a script of the page does.
+/// Only scripts, styles and requests of this server are allowed, and none inline; the page cannot
+/// be in a frame; and no text becomes markup, whatever a script of the page does.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
      base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
 
-/// What goes with each answer. There is nothing for other pages (no CORS), and nothing to keep.
+/// The headers of each answer. Nothing is shared with other pages (no CORS), and nothing is cached.
 const HEADERS: [(HeaderName, &str); 7] = [
     (header::CONTENT_SECURITY_POLICY, POLICY),
     (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
@@ -25,12 +25,12 @@ const HEADERS: [(HeaderName, &str); 7] = [
     (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
 ];
 
-/// Bytes of a type.
+/// An answer of this type.
 pub(crate) fn of(kind: &'static str, body: impl Into<Bytes>) -> Answer {
     with(kind, Full::new(body.into()).boxed_unsync())
 }
 
-/// The same with a body that comes in parts.
+/// The same with a body that is sent in parts.
 pub(crate) fn with(kind: &'static str, body: UnsyncBoxBody<Bytes, Infallible>) -> Answer {
     let mut answer = Response::new(body);
     let headers = answer.headers_mut();
@@ -46,7 +46,7 @@ pub(crate) fn json(body: &Value) -> Answer {
     of("application/json", body.to_string())
 }
 
-/// What is wrong, for people and for the page, which has a login or not.
+/// An error, for people and for the page, which needs to know whether it is logged in.
 pub(crate) fn refused(status: StatusCode, message: &str, has_login: bool) -> Answer {
     let mut answer = json(&match has_login {
         true => json!({ "error": message, "login": true }),

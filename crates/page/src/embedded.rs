@@ -1,4 +1,4 @@
-//! The page as a part of another server, which knows who may see it.
+//! The page as a part of another server, which decides who may see it.
 
 use std::{fmt, sync::Arc};
 
@@ -9,7 +9,7 @@ use hyper::body::Body;
 
 use crate::{front::Front, source::Source};
 
-/// Somebody who has shown the other server a token that is good for the page.
+/// Somebody who has shown the other server a token that may open the page.
 #[derive(Clone)]
 pub struct Bearer {
     name: Arc<str>,
@@ -17,8 +17,8 @@ pub struct Bearer {
 }
 
 impl Bearer {
-    /// The bearer of the token of this name. `is_valid` says whether the token still is, whenever
-    /// it is asked. It must not block.
+    /// The bearer of the token with this name. `is_valid` returns whether the token is still valid,
+    /// each time it is called. It must not block.
     pub fn new(name: &str, is_valid: impl Fn() -> bool + Send + Sync + 'static) -> Self {
         Self { name: name.into(), is_valid: Arc::new(is_valid) }
     }
@@ -42,13 +42,13 @@ impl fmt::Debug for Bearer {
 pub struct EmbeddedPage(Front);
 
 impl EmbeddedPage {
-    /// A page that nobody has opened.
+    /// A page that nobody has opened yet.
     pub fn new(source: Arc<dyn Source>) -> Self {
         Self(Front::embedded(source))
     }
 
-    /// Answers a request whose `Host` was checked, with a path as it is at the root of the page.
-    /// Only a request with a `bearer` opens it.
+    /// Answers a request whose `Host` was checked, and whose path is relative to the root of the
+    /// page. Only a request with a `bearer` can open the page.
     pub async fn answer<B: Body<Data = Bytes> + Unpin>(
         &self,
         request: Request<B>,

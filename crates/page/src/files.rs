@@ -1,4 +1,4 @@
-//! The page: one document, one style sheet and some modules, as they lie in `web/`.
+//! The files of the page: one document, one style sheet and some modules, as they are in `web/`.
 
 /// Each file by its path, with its type.
 const FILES: [(&str, &str, &str); 13] = [
@@ -49,7 +49,7 @@ mod tests {
         }
         let (_, page) = file("/").expect("there is a page");
         assert!(!page.contains("<script>") && !page.contains("style=") && !page.contains(" onclick"));
-        // It is at the root of its own server, and below a path of another.
+        // The page is at the root of its own server, but below a path on another.
         assert!(!page.split('"').any(|text| text.starts_with('/')));
         for (name, _, text) in FILES.iter().filter(|(name, ..)| *name == "/" || name.ends_with(".js")) {
             for quoted in text.split('"').filter_map(|text| text.strip_prefix('.')).filter(|text| text.starts_with('/'))

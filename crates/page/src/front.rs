@@ -1,4 +1,4 @@
-//! Handles a request in this order: where it goes and comes from, what it wants, whose it is.
+//! Handles a request in this order: where it goes and comes from, what it wants, and who sent it.
 
 use std::{convert::Infallible, net::SocketAddr, sync::Arc, time::Instant};
 
@@ -21,21 +21,21 @@ use crate::{
     stream,
 };
 
-/// What goes with each change, beside the token.
+/// The header that each change needs in addition to the token.
 const CHANGE: HeaderName = HeaderName::from_static("x-belljar-change");
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
-/// Streams at once: each has a connection.
+/// The most streams at once: each has a connection.
 const MAX_STREAMS: usize = 16;
-/// Calls, searches and replays at once, of all pages together: each may take long.
+/// The most calls, searches and replays at once, for all pages together: each may take long.
 const MAX_WORK: usize = 8;
-/// What else is shown at once. More wait, until their browsers give up.
+/// The most other reads at once. Further ones wait, until their browsers give up.
 const MAX_READS: usize = 4;
-/// Exports at once, until they are read to their end: each may be large.
+/// The most exports at once, until they have been read completely: each may be large.
 const MAX_EXPORTS: usize = 2;
-/// The confirmation of a call that is written on the page, among those of questions.
+/// The key for the confirmation of a call that was written on the page, among those of questions.
 const WRITTEN: &str = "a written call";
 
-/// What answers requests.
+/// Answers requests.
 pub(crate) struct Front {
     pub(crate) sessions: Arc<Sessions>,
     source: Arc<dyn Source>,
@@ -46,9 +46,9 @@ pub(crate) struct Front {
     exports: Arc<Semaphore>,
 }
 
-/// Where the page is.
+/// Where the page is served.
 enum Place {
-    /// At a port of its own on the loopback, under these names.
+    /// On its own port on the loopback, under these names.
     Own([String; 2]),
     /// On another server, which has checked the names, and whose clients have tokens.
     Embedded,
@@ -96,13 +96,13 @@ struct ConfirmedCall {
 }
 
 impl Front {
-    /// A page at a port of its own.
+    /// A page on its own port.
     pub(crate) fn new(address: SocketAddr, source: Arc<dyn Source>) -> Self {
         let hosts = ["127.0.0.1", "localhost"].map(|name| format!("{name}:{}", address.port()));
         Self::at(Place::Own(hosts), source)
     }
 
-    /// A page of another server.
+    /// A page on another server.
     pub(crate) fn embedded(source: Arc<dyn Source>) -> Self {
         Self::at(Place::Embedded, source)
     }
@@ -113,18 +113,18 @@ impl Front {
         Self { sessions: Arc::default(), source, place, streams: Arc::new(()), work, reads, exports }
     }
 
-    /// Whether a page is open and hears what happens.
+    /// Whether a page is open and receives updates.
     pub(crate) fn is_watched(&self) -> bool {
         Arc::strong_count(&self.streams) > 1
     }
 
-    /// Whether a request opens a page, as anybody may ask: who sends it is known when all of its
-    /// body is there.
+    /// Whether a request opens a page. Anybody may send such a request: who sent it is known only
+    /// when its whole body has arrived.
     pub(crate) fn is_opened_by<B>(request: &Request<B>) -> bool {
         (request.method(), request.uri().path()) == (&Method::POST, "/session")
     }
 
-    /// Answers a request; `bearer` has shown a token of the server that the page is on.
+    /// Answers a request; `bearer` has shown a token of the server on which the page is.
     pub(crate) async fn answer<B>(&self, request: Request<B>, bearer: Option<Bearer>) -> Result<Answer, Infallible>
     where
         B: Body<Data = Bytes> + Unpin,
@@ -137,7 +137,7 @@ impl Front {
         Ok(answered.unwrap_or_else(|Refused(status, message)| answer::refused(status, &message, has_login)))
     }
 
-    /// Whether a request is meant for this server, and no other page has sent it.
+    /// Checks that a request is meant for this server, and was not sent by another page.
     fn comes_from_here<B>(&self, request: &Request<B>) -> Result<(), Refused> {
         let headers = request.headers();
         let strange = |message| Err(Refused::new(StatusCode::FORBIDDEN, message));
@@ -153,7 +153,7 @@ impl Front {
         }
         let is_change = request.method() != Method::GET;
         if headers.contains_key(header::ORIGIN) || is_change {
-            // Before another server there may be a proxy that speaks TLS.
+            // There may be a proxy in front of the other server that speaks TLS.
             let schemes: &[&str] = match &self.place {
                 Place::Own(_) => &["http://"],
                 Place::Embedded => &["http://", "https://"],
@@ -165,7 +165,7 @@ impl Front {
         }
         let is_file = files::file(request.uri().path()).is_some();
         let site = only(headers, &FETCH_SITE);
-        // The document itself is opened from the file that brings its ticket.
+        // The document itself is opened by the file that contains its ticket.
         if !is_file && headers.contains_key(&FETCH_SITE) && !matches!(site, Some("same-origin" | "none")) {
             return strange("the request comes from another page");
         }
@@ -198,7 +198,7 @@ impl Front {
         self.changed(&token, &path, request).await
     }
 
-    /// Opens a page, for who has a ticket or a token.
+    /// Opens a page for somebody who has a ticket or a token.
     async fn opened<B>(&self, request: Request<B>, bearer: Option<Bearer>) -> Result<Opened, Refused>
     where
         B: Body<Data = Bytes> + Unpin,
@@ -249,17 +249,17 @@ impl Front {
         }
         let asked = asked(path, query)?;
         let _place = match &asked {
-            // A server may be started for it.
+            // A server may have to be started for this.
             Asked::Search(_) | Asked::ToolsOf(_) | Asked::Tool(_) => Some(self.place_to_work()?),
-            // What waits for a decision is shown whatever else is read.
+            // Waiting questions are always shown, whatever else is being read.
             Asked::Waiting | Asked::Approvals => None,
-            // Nobody closes it.
+            // Nobody closes the semaphore.
             _ => self.reads.acquire().await.ok(),
         };
         Ok(answer::json(&self.source.shown(asked).await?))
     }
 
-    /// A place for what may take long.
+    /// A place for work that may take long.
     fn place_to_work(&self) -> Result<SemaphorePermit<'_>, Refused> {
         self.work.try_acquire().map_err(|_| too_many(MAX_WORK))
     }
@@ -307,11 +307,11 @@ impl Front {
         Ok(answer::json(&done))
     }
 
-    /// Makes a call that was shown exactly so.
+    /// Makes a call, if it is exactly the one that was shown.
     async fn call(&self, token: &str, asked: ConfirmedCall) -> Result<serde_json::Value, Refused> {
         let ConfirmedCall { tool, arguments, confirmation } = asked;
         let call = WrittenCall { tool, arguments };
-        // Without a place, what the person has confirmed is not used up.
+        // If there is no place, the person's confirmation is not used up.
         let _place = self.place_to_work()?;
         let shown = self.sessions.confirmed(token, WRITTEN, &confirmation, Instant::now());
         if shown.as_deref() != Some(identity(&call).as_str()) {
@@ -354,7 +354,7 @@ fn too_many(limit: usize) -> Refused {
     Refused(StatusCode::TOO_MANY_REQUESTS, message)
 }
 
-/// All of a call that is written on the page.
+/// A text that contains everything about a call that was written on the page.
 fn identity(call: &WrittenCall) -> String {
     let digest = Sha256::digest(json!([call.tool, call.arguments]).to_string().as_bytes());
     digest.iter().map(|byte| format!("{byte:02x}")).collect()

@@ -1,14 +1,13 @@
 //! The page on which an owner sees what belljar does, and decides about calls.
 //!
-//! `server` listens on the loopback; `embedded` is the same page on another server. `front` takes
-//! each request in the same order: where it goes and comes from, whose it is, what it wants, which
-//! `reading` reads. `sessions` has the tickets, tokens and confirmations
-//! that say whose it is; `files` the page itself, which has no build step; `answer` what every
-//! answer says to a browser; `stream` what happens meanwhile. `source` is where all that is shown
-//! comes from.
+//! `server` listens on the loopback; `embedded` is the same page on another server. `front` handles
+//! each request in the same order: where it goes and comes from, who sent it, and what it wants,
+//! which `reading` reads. `sessions` has the tickets, tokens and confirmations that identify the
+//! sender; `files` has the page itself, which has no build step; `answer` has the headers of every
+//! answer; `stream` sends updates. Everything that is shown comes from a `source`.
 //!
-//! It never makes HTML of anything: a browser gets JSON, and the page's scripts make text of it. It
-//! asks no other machine.
+//! This crate never generates HTML: a browser gets JSON, and the page's scripts turn it into text.
+//! It sends no requests to other machines.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]

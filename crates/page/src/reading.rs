@@ -1,4 +1,4 @@
-//! What a request asks for: its path, its query, its body.
+//! Reads what a request asks for: its path, its query, and its body.
 
 use std::time::{Duration, Instant};
 
@@ -14,18 +14,18 @@ use crate::{
     source::{Asked, Export, RunsAsked, SearchAsked},
 };
 
-/// The body of a decision has some hundred bytes.
+/// The longest body of a decision, which has some hundred bytes.
 pub(crate) const MAX_BODY: usize = 4096;
-/// That of a call that somebody has written by hand has some thousand.
+/// The longest body of a call that somebody has written by hand, which has some thousand bytes.
 pub(crate) const MAX_CALL: usize = 128 * 1024;
 /// How long a body may take.
 const BODY_TIME: Duration = Duration::from_secs(10);
-/// Bytes of a name in a request.
+/// The most bytes of a name in a request.
 const MAX_NAME: usize = 200;
-/// Bytes of the path of a tool, or of what is searched for.
+/// The most bytes of a tool's path, or of the words of a search.
 const MAX_TEXT: usize = 2000;
 
-/// What a path shows.
+/// What is to be shown for a path.
 pub(crate) fn asked(path: &str, query: &str) -> Result<Asked, Refused> {
     Ok(match path {
         "/api/runs" => Asked::Runs(runs_asked(query)?),
@@ -59,7 +59,7 @@ pub(crate) fn not_found() -> Refused {
     Refused::new(StatusCode::NOT_FOUND, "there is nothing here")
 }
 
-/// A name of belljar's own making in a path.
+/// A name in a path that belljar itself has generated.
 pub(crate) fn name(text: &str) -> Result<String, Refused> {
     let is_name = |character: char| character.is_ascii_alphanumeric() || character == '_';
     match !text.is_empty() && text.len() <= MAX_NAME && text.chars().all(is_name) {
@@ -68,7 +68,7 @@ pub(crate) fn name(text: &str) -> Result<String, Refused> {
     }
 }
 
-/// The body, of at most so many bytes.
+/// Reads the body, which may have at most this many bytes.
 pub(crate) async fn body<T: DeserializeOwned, B>(request: Request<B>, most: usize) -> Result<T, Refused>
 where
     B: Body<Data = Bytes> + Unpin,
@@ -135,7 +135,7 @@ fn search_asked(query: &str) -> Result<SearchAsked, Refused> {
     Ok(asked)
 }
 
-/// The value of a query that has this one.
+/// The value of a query with a single parameter, which must have this name.
 fn only_value(query: &str, wanted: &str) -> Result<String, Refused> {
     let mut all = pairs(query, MAX_TEXT);
     match (all.next().transpose()?, all.next()) {
@@ -144,7 +144,7 @@ fn only_value(query: &str, wanted: &str) -> Result<String, Refused> {
     }
 }
 
-/// A value of a query, without its percent signs.
+/// A value of a query, with percent-encoding decoded.
 fn decoded(text: &str) -> Option<String> {
     let (mut bytes, mut rest) = (Vec::with_capacity(text.len()), text.bytes());
     while let Some(byte) = rest.next() {

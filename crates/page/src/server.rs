@@ -19,8 +19,8 @@ use tokio::{
 
 use crate::{TICKET_LIVES, front::Front, source::Source};
 
-/// Connections at once. A browser has six of a page. When they are all taken, the one that has
-/// waited longest for a request, or for the body of one without a token, gives way.
+/// The most connections at once. A browser opens six for a page. If all are taken, the connection
+/// gives way that has waited longest for a request, or for the body of a request without a token.
 const MAX_CONNECTIONS: usize = 64;
 /// How long a browser may read nothing of what is written to it.
 const STALLED: Duration = if cfg!(test) { Duration::from_millis(300) } else { Duration::from_secs(30) };
@@ -35,7 +35,7 @@ pub struct PageServer {
     address: SocketAddr,
 }
 
-/// What can be asked of a server that runs.
+/// What can be asked of a running server.
 #[derive(Clone)]
 pub struct PageHandle {
     front: Arc<Front>,
@@ -43,17 +43,17 @@ pub struct PageHandle {
 }
 
 impl PageServer {
-    /// Listens on the loopback, at a port that is free.
+    /// Listens on a free port of the loopback.
     ///
     /// # Errors
-    /// The system has none.
+    /// The system has no free port.
     pub async fn bind(source: Arc<dyn Source>) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let address = listener.local_addr()?;
         Ok(Self { front: Arc::new(Front::new(address, source)), listener, address })
     }
 
-    /// What makes tickets.
+    /// A handle that creates tickets.
     pub fn handle(&self) -> PageHandle {
         PageHandle { front: self.front.clone(), address: self.address }
     }
@@ -85,13 +85,13 @@ impl PageHandle {
         format!("http://{}/", self.address)
     }
 
-    /// A ticket that opens the page once, within [`TICKET_LIVES`]. `None` if the system gives no
-    /// random number.
+    /// A ticket that opens the page once, within [`TICKET_LIVES`]. `None` if the system returns no
+    /// random numbers.
     pub fn ticket(&self) -> Option<String> {
         self.front.sessions.ticket(Instant::now()).ok()
     }
 
-    /// Waits until a ticket was used. Returns whether it was, within its time.
+    /// Waits until a ticket was used or has expired. Returns whether it was used in time.
     pub fn used(&self, ticket: &str) -> impl Future<Output = bool> + Send + 'static {
         let used = self.front.sessions.used(ticket);
         async move { timeout(TICKET_LIVES, used).await.unwrap_or(false) }
@@ -109,8 +109,8 @@ async fn connection(front: &Front, stream: TcpStream, place: &Arc<Place>) {
     let mut builder = http1::Builder::new();
     builder.timer(TokioTimer::new()).header_read_timeout(HEAD_TIME).max_buf_size(HEAD_BYTES);
     let service = service_fn(|request| {
-        // One that nobody has to have a token for waits like its head: it can keep no place by
-        // sending its body slowly.
+        // Anybody may send a request that opens the page. So until its body is complete, its
+        // connection may give way to others: it cannot keep a place by sending its body slowly.
         let answering = (!Front::is_opened_by(&request)).then(|| place.answers());
         async move {
             let answer = front.answer(request, None).await;
@@ -138,7 +138,7 @@ mod tests {
     use super::*;
     use crate::tests_source::Kept;
 
-    /// Sees the page, as soon as there is a place.
+    /// Loads the page, as soon as there is a place.
     async fn sees_the_page(address: SocketAddr) {
         let mut asking = TcpStream::connect(address).await.expect("there is a queue");
         let request = format!("GET / HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
@@ -177,7 +177,8 @@ mod tests {
             slow.push(stream);
         }
         sees_the_page(address).await;
-        // One of them gave way before it was told that its body came too slowly.
+        // One of them was closed to make room before it could be told that its body came too
+        // slowly.
         let told = slow.iter_mut().map(|stream| async { stream.read(&mut [0; 1000]).await }.boxed());
         let (first, ..) = futures::future::select_all(told).await;
         assert_eq!(first.expect("it is closed"), 0, "it was answered");
@@ -189,7 +190,7 @@ mod tests {
         let server = PageServer::bind(Arc::new(Kept::default())).await.expect("it listens");
         let address = server.address;
         let serving = tokio::spawn(server.serve());
-        // More than fits into what is between them and the server.
+        // More than fits into the buffers between them and the server.
         let asked = format!("GET /style.css HTTP/1.1\r\nHost: {address}\r\n\r\n").repeat(400);
         let mut silent = Vec::new();
         for _ in 0..MAX_CONNECTIONS {

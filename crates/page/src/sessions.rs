@@ -1,9 +1,9 @@
-//! Whose a request is: tickets, tokens, and confirmations of a decision.
+//! Identifies who sent a request: tickets, tokens, and confirmations of a decision.
 //!
-//! A ticket opens the page once: `belljar ui` brings it to a browser in a file. The page exchanges
+//! A ticket opens the page once: `belljar ui` passes it to a browser in a file. The page exchanges
 //! it for a token, which it sends with each request, and for a second secret, which it sends with
-//! each change. A decision takes a confirmation besides, which is given when the question is shown
-//! and is good for that very question, once.
+//! each change. A decision also needs a confirmation, which is issued when the question is shown,
+//! and is valid only once, for that very question.
 
 use std::{
     collections::VecDeque,
@@ -17,20 +17,20 @@ use tokio::sync::watch;
 
 use crate::embedded::Bearer;
 
-/// How long a ticket is good.
+/// How long a ticket is valid.
 pub const TICKET_LIVES: Duration = Duration::from_secs(120);
 /// How long a page may be open.
 const SESSION_LIVES: Duration = Duration::from_secs(12 * 3600);
-/// How long a person may look at a question before they decide.
+/// How long a person may look at a question before deciding.
 const CONFIRMATION_LIVES: Duration = Duration::from_secs(300);
-/// Tickets that nobody has used. An older one gives way.
+/// The most unused tickets. The oldest one gives way.
 const MAX_TICKETS: usize = 8;
-/// Pages that are open. The one that was used longest ago gives way.
+/// The most open pages. The least recently used one gives way.
 const MAX_SESSIONS: usize = 16;
-/// Questions that one page has shown and not decided.
+/// The most undecided questions that one page has shown.
 const MAX_CONFIRMATIONS: usize = 32;
 
-/// A secret as it is kept: whoever reads it here cannot use it, and comparing it reveals nothing.
+/// A secret as it is stored: whoever reads it here cannot use it, and comparing it reveals nothing.
 type Kept = [u8; 32];
 
 /// Who may see the page.
@@ -40,7 +40,7 @@ pub(crate) struct Sessions(Mutex<State>);
 #[derive(Debug, Default)]
 struct State {
     tickets: VecDeque<Ticket>,
-    /// The one that was used longest ago first.
+    /// The sessions, the least recently used one first.
     sessions: VecDeque<Session>,
 }
 
@@ -56,7 +56,7 @@ struct Session {
     token: Kept,
     change: Kept,
     opened: Instant,
-    /// Who it was opened for, if that is not who has a ticket.
+    /// The bearer for whom it was opened, if it was not opened with a ticket.
     bearer: Option<Bearer>,
     confirmations: VecDeque<Confirmation>,
 }
@@ -65,7 +65,7 @@ struct Session {
 struct Confirmation {
     secret: Kept,
     question: String,
-    /// What identifies the question as it was shown.
+    /// Identifies the question as it was shown.
     identity: String,
     until: Instant,
 }
@@ -73,18 +73,18 @@ struct Confirmation {
 /// The secrets of a page that was opened.
 #[derive(Debug)]
 pub(crate) struct Opened {
-    /// For each request.
+    /// The secret for each request.
     pub(crate) token: String,
-    /// For each change.
+    /// The secret for each change.
     pub(crate) change: String,
 }
 
-/// The system gives no random numbers.
+/// The system returned no random numbers.
 #[derive(Debug)]
 pub(crate) struct NoSecret;
 
 impl Sessions {
-    /// A new ticket.
+    /// Creates a ticket.
     pub(crate) fn ticket(&self, now: Instant) -> Result<String, NoSecret> {
         let (ticket, secret) = secret()?;
         let mut state = self.0.lock();
@@ -96,7 +96,8 @@ impl Sessions {
         Ok(ticket)
     }
 
-    /// Completes when a ticket was used, with whether it was: it may be lost to others before.
+    /// Completes with true when a ticket was used, and with false when it is gone: newer tickets
+    /// may have displaced it.
     pub(crate) fn used(&self, ticket: &str) -> impl Future<Output = bool> + Send + 'static {
         let secret = kept(ticket);
         let state = self.0.lock();
@@ -113,7 +114,7 @@ impl Sessions {
         let asked = kept(ticket);
         let mut state = self.0.lock();
         state.tickets.retain(|ticket| now < ticket.until);
-        // One that was used stays known until its time is over, for whoever asks what became of it.
+        // A used ticket stays known until its time is over, for whoever asks what happened to it.
         let is_good = |ticket: &&Ticket| ticket.secret == asked && !*ticket.is_used.borrow();
         let Some(ticket) = state.tickets.iter().find(is_good) else { return Ok(None) };
         ticket.is_used.send_replace(true);
@@ -121,7 +122,8 @@ impl Sessions {
         Ok(Some(opened))
     }
 
-    /// Opens a page for somebody whose token is valid. It is open no longer than that.
+    /// Opens a page for somebody whose token is valid. It stays open only as long as the token is
+    /// valid.
     pub(crate) fn open_for(&self, bearer: Bearer, now: Instant) -> Result<Opened, NoSecret> {
         let (opened, session) = Session::new(Some(bearer), now)?;
         self.0.lock().add(session, now);
@@ -153,7 +155,7 @@ impl Sessions {
         self.with(token, now, |session| session.change == change).unwrap_or(false)
     }
 
-    /// Notes that a page shows a question, and returns what confirms a decision about it.
+    /// Records that a page shows a question, and returns the confirmation for a decision about it.
     pub(crate) fn confirmation(
         &self,
         token: &str,
@@ -173,8 +175,8 @@ impl Sessions {
         Ok(given)
     }
 
-    /// What was shown of a question, if this confirms that it was. A confirmation is used up,
-    /// whatever it is for.
+    /// The identity of the question as it was shown, if this confirmation is the right one for it.
+    /// A confirmation is used up in any case.
     pub(crate) fn confirmed(&self, token: &str, question: &str, confirmation: &str, now: Instant) -> Option<String> {
         let secret = kept(confirmation);
         self.with(token, now, |session| {
@@ -199,7 +201,7 @@ impl Sessions {
 
 impl State {
     fn add(&mut self, session: Session, now: Instant) {
-        // One that is closed takes no place.
+        // A closed session takes no place.
         self.sessions.retain(|session| session.is_open(now));
         if self.sessions.len() == MAX_SESSIONS {
             self.sessions.pop_front();
@@ -222,7 +224,7 @@ impl Session {
     }
 }
 
-/// A new secret, and what is kept of it.
+/// A new secret, and the form in which it is stored.
 fn secret() -> Result<(String, Kept), NoSecret> {
     let mut bytes = [0; 32];
     OsRng.try_fill_bytes(&mut bytes).map_err(|_| NoSecret)?;

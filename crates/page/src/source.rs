@@ -1,4 +1,4 @@
-//! Where what the page shows comes from.
+//! The source of everything that the page shows.
 
 use futures::{future::BoxFuture, stream::BoxStream};
 use serde::{Deserialize, Serialize};
@@ -8,17 +8,17 @@ use serde_json::Value;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Asked {
-    /// Runs, the latest first.
+    /// Runs, latest first.
     Runs(RunsAsked),
     /// One run.
     Run(String),
     /// Two runs side by side, and where they first differ.
     Compared(String, String),
-    /// What waits for a decision.
+    /// The questions that wait for a decision.
     Approvals,
     /// How many questions wait.
     Waiting,
-    /// The servers: their state, and what was measured of them.
+    /// The servers: their state, and what was measured about them.
     Servers,
     /// A search, as a model makes it.
     Search(SearchAsked),
@@ -28,7 +28,7 @@ pub enum Asked {
     Tool(String),
     /// The rules, and how often each of them decided.
     Rules,
-    /// What runs cost, over time.
+    /// The cost of runs over time.
     Cost,
 }
 
@@ -45,7 +45,7 @@ pub struct RunsAsked {
     pub failed: bool,
     /// Only runs that wait for a decision.
     pub waiting: bool,
-    /// How many of the latest runs are passed over.
+    /// How many of the latest runs to skip.
     pub from: u32,
     /// The most runs.
     pub limit: Option<u32>,
@@ -74,9 +74,9 @@ pub struct WrittenCall {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Task {
-    /// Says what the rules say of a call. Nothing is called.
+    /// Explains what the rules decide about a call. Nothing is called.
     Explain(WrittenCall),
-    /// Runs a recorded run again. No tool is called.
+    /// Replays a recorded run. No tool is called.
     Replay(String),
 }
 
@@ -84,18 +84,18 @@ pub enum Task {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Decided {
-    /// Whether it is to be sent.
+    /// Whether the call may be sent.
     pub approve: bool,
-    /// What confirms that the person was shown this very call.
+    /// Confirms that the person was shown exactly this call.
     pub confirmation: String,
 }
 
-/// In which form a run is exported.
+/// The form in which a run is exported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Export {
     /// Its recording, for `belljar replay`.
     Recording,
-    /// What is known of it, as JSON.
+    /// Everything that is known about it, as JSON.
     Json,
 }
 
@@ -103,13 +103,13 @@ pub enum Export {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NotShown {
-    /// There is no such thing.
+    /// It does not exist.
     #[error("{0}")]
     Unknown(String),
     /// The request is wrong.
     #[error("{0}")]
     Wrong(String),
-    /// It cannot be done any more, or not in this way.
+    /// It can no longer be done, or not in this way.
     #[error("{0}")]
     Refused(String),
     /// It cannot be read.
@@ -119,31 +119,31 @@ pub enum NotShown {
 
 /// What there is to see, as JSON, and what can be done about it.
 pub trait Source: Send + Sync + 'static {
-    /// What the page asks for.
+    /// Returns what the page asks for.
     fn shown(&self, asked: Asked) -> BoxFuture<'_, Result<Value, NotShown>>;
 
-    /// Does something without any effect on a server, and returns what came of it.
+    /// Does something without any effect on a server, and returns the result.
     fn done(&self, task: Task) -> BoxFuture<'_, Result<Value, NotShown>>;
 
     /// A run in a form that can be kept elsewhere.
     fn exported(&self, run: String, form: Export) -> BoxFuture<'_, Result<Vec<u8>, NotShown>>;
 
-    /// One question as it is now, and a text that identifies exactly what is asked: the same
-    /// question with anything else in it has another one.
+    /// One question as it is now, and a text that identifies exactly what is asked: if anything
+    /// about the question changes, so does the text.
     fn question(&self, id: String) -> BoxFuture<'_, Result<(Value, String), NotShown>>;
 
     /// Decides about a question, as long as it is still the one with this identity.
     fn decide(&self, id: String, identity: String, approve: bool) -> BoxFuture<'_, Result<(), NotShown>>;
 
-    /// Cancels a run that goes on in this process.
+    /// Cancels a run in this process.
     fn cancel(&self, run: String) -> BoxFuture<'_, Result<(), NotShown>>;
 
     /// Makes a call, if the rules allow it. Dropping the future cancels it.
     fn call(&self, call: WrittenCall) -> BoxFuture<'_, Result<Value, NotShown>>;
 
-    /// The metrics, with their media type.
+    /// The media type of the metrics, and the metrics.
     fn metrics(&self) -> BoxFuture<'_, (&'static str, String)>;
 
-    /// What happens from now on.
+    /// The updates from now on.
     fn updates(&self) -> BoxStream<'static, Value>;
 }

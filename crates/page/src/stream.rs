@@ -1,4 +1,4 @@
-//! What happens, as a stream of server-sent events.
+//! Sends updates as a stream of server-sent events.
 
 use std::{convert::Infallible, sync::Arc, time::Duration};
 
@@ -14,14 +14,14 @@ use tokio::time::{Instant, sleep_until};
 
 use crate::answer::{self, Answer};
 
-/// How long updates wait for others, so that a page draws a few times a second.
+/// How long updates wait for others, so that a page redraws only a few times a second.
 const GATHER: Duration = Duration::from_millis(100);
-/// Updates of one message. More wait for the next one.
+/// The most updates of one message. Others wait for the next one.
 const MAX_GATHERED: usize = 500;
-/// How often something is sent where nothing happens: a page that is gone is then noticed.
+/// How often something is sent even if nothing happens, so that a page that is gone is noticed.
 const BEAT: Duration = Duration::from_secs(15);
 
-/// The answer that goes on as long as the page is open. `held` is held as long as it does.
+/// An answer that continues for as long as the page is open. `held` is kept until it ends.
 pub(crate) fn answer<T: Send + Sync + 'static>(
     updates: BoxStream<'static, Value>,
     held: Arc<T>,
@@ -39,7 +39,7 @@ pub(crate) fn answer<T: Send + Sync + 'static>(
     answer::with("text/event-stream", StreamBody::new(frames).boxed_unsync())
 }
 
-/// The updates of a moment; none if nothing happened for a while, or `None` if nothing will.
+/// The updates of a moment; empty if nothing happened for a while, and `None` if no more can come.
 async fn gathered(updates: &mut BoxStream<'static, Value>) -> Option<Vec<Value>> {
     let first = tokio::select! {
         first = updates.next() => first?,
@@ -59,7 +59,7 @@ async fn gathered(updates: &mut BoxStream<'static, Value>) -> Option<Vec<Value>>
 }
 
 fn message(updates: &[Value]) -> String {
-    // JSON has no line break of its own.
+    // JSON on one line has no line breaks of its own.
     format!("data: {}\n\n", json!(updates))
 }
 

@@ -1,4 +1,4 @@
-//! Requests as a browser, another page and a program send them.
+//! Requests as a browser, another page or a program would send them.
 
 use std::sync::{
     Arc,
@@ -148,7 +148,7 @@ async fn a_call_is_made_once_exactly_as_it_was_shown_for_who_may_change_somethin
     assert_eq!(sent(&front, "POST", "/api/call/show", &all[..3], &shown).await.0, 403);
     assert_eq!(sent(&front, "POST", "/api/call", &all, &call("{ }", &confirmation)).await.0, 409, "it is another one");
     assert_eq!(sent(&front, "POST", "/api/call", &all, &call("{}", &confirmation)).await.0, 409, "it was used up");
-    // What confirms a call decides about no question, and the other way round.
+    // A confirmation for a call does not confirm a decision about a question, nor the reverse.
     let confirmation = show().await;
     let decided = json!({ "approve": true, "confirmation": confirmation }).to_string();
     assert_eq!(sent(&front, "POST", "/api/approvals/q1", &all, &decided).await.0, 409);
@@ -198,7 +198,7 @@ async fn a_page_that_was_closed_is_open_to_nobody_and_the_others_stay() {
         assert_eq!(sent(&front, method, path, &all, "").await.0, 401, "{path}");
     }
     assert_eq!(sent(&front, "GET", "/api/runs", &[all[0], ("authorization", &other)], "").await.0, 200);
-    // What it heard so far goes on until the next look at who listens, and then ends.
+    // The stream continues until the next check of who listens, and then ends.
     tokio::time::pause();
     assert_eq!(events.into_body().collect().await.expect("it ends").to_bytes(), "data: []\n\n");
 }
@@ -211,10 +211,10 @@ async fn what_takes_long_has_a_bounded_number_of_places() {
     let taken = front.work.try_acquire_many(u32::try_from(MAX_WORK).expect("few")).expect("all are free");
     assert_eq!(sent(&front, "GET", "/api/search?query=x", &good, "").await.0, 429);
     assert_eq!(sent(&front, "GET", "/api/servers", &good, "").await.0, 200);
-    // What the person has read is not used up by that.
+    // The person's confirmation is not used up by that.
     drop(taken);
     assert_eq!(sent(&front, "GET", "/api/search?query=x", &good, "").await.0, 200);
-    // An export has its place until it was read.
+    // An export keeps its place until it has been read.
     let export = async || {
         let request = Request::get("/api/runs/r_1/json").header("host", HOST).header("authorization", &token);
         front.answer(request.body(Full::new(Bytes::new())).expect("a request"), None).await.expect("an answer")
@@ -228,7 +228,7 @@ async fn what_takes_long_has_a_bounded_number_of_places() {
     assert_eq!(export().await.status(), 200);
 }
 
-/// Opens a page on another server, with a token that is good until told otherwise.
+/// Opens a page on another server, with a token that is valid until the test says otherwise.
 async fn opened_by_token(front: &Front, host: &str, origin: &str) -> (u16, Arc<AtomicBool>, String) {
     let is_good = Arc::new(AtomicBool::new(true));
     let asked = is_good.clone();
@@ -246,7 +246,7 @@ async fn opened_by_token(front: &Front, host: &str, origin: &str) -> (u16, Arc<A
 async fn on_another_server_a_page_is_open_no_longer_than_its_token_is_good() {
     let front = Front::embedded(Arc::new(Kept::default()));
     let host = "belljar.example:8765";
-    // A ticket opens nothing there, whatever it is.
+    // A ticket opens nothing there, even if it is valid.
     let ticket = front.sessions.ticket(Instant::now()).expect("random");
     let plain = [("host", host), ("origin", "http://belljar.example:8765")];
     let body = json!({ "ticket": ticket }).to_string();

@@ -1,4 +1,4 @@
-//! What the tests' page shows.
+//! What the page shows in tests.
 
 use futures::{
     FutureExt as _, StreamExt as _,
