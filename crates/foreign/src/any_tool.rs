@@ -1,7 +1,7 @@
 //! The interface `belljar:sandbox/tools@0.2.0`, with which a component finds tools while it runs.
 //!
-//! A tool is a resource: a component that has no handle of a tool cannot call it. Handles of one
-//! tool are equal, so whatever a component does, the host keeps each tool once.
+//! A tool is a resource: a component cannot call a tool without a handle for it. All handles for
+//! one tool are equal, so the host stores each tool once, whatever a component does.
 
 use std::sync::Arc;
 
@@ -19,10 +19,10 @@ use crate::{
     run::RunState,
 };
 
-/// A tool that was found. Its handle has the number under which the run keeps it.
+/// A tool that was found. Its handle contains the number under which the run stores it.
 enum Found {}
 
-/// The two arms of its calls, if it has the form that belljar wit prints.
+/// The two arms of the result of its calls, if it has the form that `belljar wit` prints.
 pub(crate) fn checked(
     engine: &Engine,
     component: &Compiled,
@@ -63,7 +63,7 @@ pub(crate) fn bind(
     returns: Option<Arc<Returns>>,
 ) -> wasmtime::Result<()> {
     let mut instance = linker.instance(&interface.import)?;
-    // The run keeps a tool that was found, for the next time.
+    // Nothing is dropped: the run keeps a tool that was found, for the next time.
     instance.resource(AnyTool::TOOL, ResourceType::host::<Found>(), |_, _| Ok(()))?;
     instance.func_new_async(AnyTool::FIND, |mut store, _, params, results| {
         Box::new(async move {
@@ -105,7 +105,7 @@ pub(crate) fn bind(
     })
 }
 
-/// The number of the tool whose handle comes first.
+/// The number of the tool whose handle is the first parameter.
 fn number(params: &[Val], store: impl AsContextMut) -> wasmtime::Result<u32> {
     let Some(Val::Resource(handle)) = params.first() else { return Err(misused()) };
     Ok(handle.try_into_resource::<Found>(store)?.rep())

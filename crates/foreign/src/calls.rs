@@ -1,8 +1,8 @@
 //! The calls of one run: limits, arguments, answers, and what is kept of them.
 //!
-//! A component that called an `async` function goes on beside the call. It gets the answer when it
-//! has nothing left to do but to wait (`turns.rs` knows when), one answer after the other, so that
-//! the same component with the same answers in the same order does the same.
+//! A component that has called an `async` function continues while the call is in progress. It gets
+//! the answer when it has nothing left to do but wait (`turns.rs` detects that), one answer after
+//! the other. So the same component with the same answers in the same order does the same.
 
 mod finding;
 mod handing;
@@ -45,7 +45,7 @@ use crate::{
     tool_error::{Failure, Kind},
 };
 
-/// What a function calls, by the handle that the run has of its tool.
+/// What a function calls, as the handle that the run has for its tool.
 pub(crate) struct Handle {
     pub(crate) tool: GrantedTool,
     pub(crate) answers: AnswerStyle,
@@ -53,7 +53,7 @@ pub(crate) struct Handle {
     pub(crate) returns: Arc<Returns>,
 }
 
-/// How arguments and results cross.
+/// How arguments and results are passed.
 pub(crate) enum Crossing {
     /// In the types of a function of a mapping.
     Typed(Arc<Mapping>, usize),
@@ -61,7 +61,7 @@ pub(crate) enum Crossing {
     Text,
 }
 
-/// The two arms of what a function returns, in the component's types.
+/// The two arms of the result of a function, in the component's types.
 pub(crate) struct Returns {
     pub(crate) ok: Option<Type>,
     pub(crate) error: types::Record,
@@ -73,16 +73,16 @@ pub(crate) struct Calls {
     limits: Limits,
     keeper: Keeper,
     tape: Tape,
-    /// By the number of the imported function.
+    /// The handles, by the number of the imported function.
     handles: Vec<Handle>,
     finder: Finder,
     state: Mutex<State>,
-    /// Calls that the component goes on beside.
+    /// Calls during which the component continues.
     beside: Mutex<FuturesUnordered<Beside>>,
     people: Arc<People>,
-    /// Host functions in which the component waits, so that nothing of it can go on.
+    /// How many host functions the component is blocked in, so that none of it can continue.
     blocked: AtomicU64,
-    /// Those of them that wait for a time or for a server, and so for no person.
+    /// How many of them wait for time to pass or for a server, and so not for a person.
     busy: AtomicU64,
 }
 
@@ -92,12 +92,12 @@ type Beside = Abortable<BoxFuture<'static, (u64, Came)>>;
 struct State {
     begun: u64,
     open: BTreeMap<u64, Open>,
-    /// Calls that were made, and that the component gave up.
+    /// Calls that were made and that the component then gave up.
     given_up: BTreeMap<u64, (GrantedTool, Instant)>,
-    /// Answers that are there and that the component does not have yet, in the order in which they
+    /// Answers that have come but that the component does not have yet, in the order in which they
     /// came.
     came: VecDeque<(u64, Came)>,
-    /// The records of answers that came when the component did not want them any more.
+    /// The records of calls whose answers came when the component no longer wanted them.
     late: BTreeMap<u64, Option<CallRecord>>,
     /// Bytes of the arguments of open calls.
     held: u64,
@@ -115,21 +115,21 @@ struct Open {
     held: u64,
     /// Whether the tool was called.
     is_made: bool,
-    /// Where its answer goes, if the component goes on beside it.
+    /// Where its answer goes, if the component continues during the call.
     gate: Option<(oneshot::Sender<Handed>, AbortHandle)>,
 }
 
-/// An answer that is there.
+/// An answer that has come.
 struct Came {
     result: Result<JsonText, CallError>,
     record: Option<CallRecord>,
     counted: Option<Counted>,
 }
 
-/// An answer that the component gets. It counts until it is converted.
+/// An answer that is passed to the component. It counts until it is converted.
 type Handed = (Result<JsonText, CallError>, Option<Counted>);
 
-/// A call that is closed when it ends, and when the component gives it up.
+/// Closes a call when it ends, or when the component gives it up.
 struct Closing<'a> {
     calls: &'a Calls,
     number: u64,
@@ -141,7 +141,7 @@ impl Drop for Closing<'_> {
     }
 }
 
-/// While this exists, the component waits in a host function.
+/// While this exists, the component is blocked in a host function.
 struct Blocked<'a>(&'a AtomicU64);
 
 impl<'a> Blocked<'a> {
@@ -157,20 +157,21 @@ impl Drop for Blocked<'_> {
     }
 }
 
-/// While this exists, the component waits in a host function for something other than a person.
+/// While this exists, the component is blocked in a host function that waits for something other
+/// than a person.
 pub(crate) struct Busy<'a> {
     _blocked: Blocked<'a>,
     _busy: Blocked<'a>,
 }
 
-/// Which calls wait for people. One of them may have been given up.
+/// The calls that wait for people. The component may have given some of them up.
 #[derive(Default)]
 pub(crate) struct People {
     parked: Mutex<BTreeSet<u64>>,
     changed: AtomicWaker,
 }
 
-/// What became of all calls.
+/// The results of all calls.
 pub(crate) struct Ended {
     pub(crate) calls: Vec<CallRecord>,
     pub(crate) order: Vec<u64>,
@@ -182,7 +183,7 @@ pub(crate) struct Ended {
 }
 
 impl Calls {
-    /// `finder` is where the handles come from.
+    /// Creates the calls of a run. The handles come from `finder`.
     pub(crate) fn new(
         tools: Arc<dyn Tools>,
         limits: &Limits,
@@ -204,8 +205,9 @@ impl Calls {
         }
     }
 
-    /// Makes the call of an imported function, for which the component waits. What goes wrong with
-    /// it is in the value; only a limit of the run is an error. `left` is the fuel that is left.
+    /// Makes the call of an imported function while the component waits. Errors of the call are
+    /// part of the value; only exceeding a limit of the run is an error here. `left` is the
+    /// remaining fuel.
     pub(crate) async fn call(&self, handle: &Handle, params: &[Val], left: u64) -> wasmtime::Result<Val> {
         let open = Closing { calls: self, number: self.begin(handle)? };
         let number = open.number;
@@ -225,11 +227,12 @@ impl Calls {
         self.finished(open, handle, result.map_err(Failure::from))
     }
 
-    /// The same beside the component: the answer waits until the component has nothing else to do.
+    /// The same while the component continues: the answer waits until the component has nothing
+    /// else to do.
     pub(crate) async fn call_beside(&self, handle: &Handle, params: &[Val], left: u64) -> wasmtime::Result<Val> {
         let open = Closing { calls: self, number: self.begin(handle)? };
         let number = open.number;
-        // The values that were lifted stay until the call is over.
+        // The lifted values stay in memory until the call is over.
         let lifted = params.iter().map(weight).fold(0, u64::saturating_add);
         let arguments = match self.prepared(number, handle, params, lifted) {
             Ok(arguments) => arguments,
@@ -254,23 +257,25 @@ impl Calls {
         self.handles.get(function).ok_or_else(|| wasmtime::Error::msg("no such function"))
     }
 
-    /// Finds the tool with a path, for which the component waits: its number, or why there is none.
+    /// Finds the tool with a path, while the component waits. Returns its number, or why there is
+    /// none.
     pub(crate) async fn find(&self, path: &str) -> Result<Result<u32, String>, Stop> {
         let _busy = self.busy();
         self.finder.find(path, &self.tape).await
     }
 
-    /// The tool that was found under a number, as a function that takes and returns text calls it.
+    /// The tool that was found under a number, as the handle of a function that takes and returns
+    /// text.
     pub(crate) fn found(&self, number: u32, returns: &Arc<Returns>) -> wasmtime::Result<Handle> {
         let found = self.finder.found(number).ok_or_else(|| wasmtime::Error::msg("no such tool was found"))?;
         let (tool, answers) = found;
         Ok(Handle { tool, answers, crossing: Crossing::Text, returns: returns.clone() })
     }
 
-    /// Counts a call, unless a limit forbids it, which ends the run.
+    /// Counts a call, unless it exceeds a limit, which ends the run.
     fn begin(&self, handle: &Handle) -> wasmtime::Result<u64> {
         let mut state = self.state.lock();
-        // A call that was given up may still be under way: nobody says when it has ended.
+        // A call that was given up may still be in progress: nothing reports its end.
         let (begun, open) = (state.begun + 1, (state.open.len() + state.given_up.len()) as u64 + 1);
         for (name, used, max) in [
             (LimitName::MaxCalls, begun, self.limits.max_calls),
@@ -289,7 +294,7 @@ impl Calls {
         Ok(number)
     }
 
-    /// The arguments as JSON, if there is room for them and for what was `lifted` beside them.
+    /// The arguments as JSON, if there is room for them in addition to the `lifted` values.
     fn prepared(&self, number: u64, handle: &Handle, params: &[Val], lifted: u64) -> Result<String, Failure> {
         let refused = |text: String| Failure::new(Kind::Refused, text);
         let arguments = self.arguments(handle, params);
@@ -321,7 +326,7 @@ impl Calls {
             (Crossing::Typed(mapping, function), params) => {
                 match (mapping.functions().get(*function).map(|function| &function.arguments), params) {
                     (Some(Payload::Form(form)), [value]) => json_of(mapping, form, value, max, &mut Steps::new())?,
-                    // It took nothing when the component was built, or takes nothing today.
+                    // The tool took no arguments when the component was built, or takes none now.
                     (Some(Payload::Fixed(value)), _) => value.clone(),
                     _ => Value::Object(Map::new()),
                 }
@@ -336,7 +341,7 @@ impl Calls {
         self.tape.call(number, &handle.tool, arguments, self.limits.fuel.saturating_sub(left))
     }
 
-    /// Calls the tool. The call begins here, not when the future is polled, so calls are made in
+    /// Calls the tool. The call begins here and not when the future is polled, so calls are made in
     /// the order of their numbers.
     fn made(&self, number: u64, handle: &Handle, arguments: String) -> BoxFuture<'static, (u64, Came)> {
         let people = self.people.clone();
@@ -356,7 +361,7 @@ impl Calls {
         })
     }
 
-    /// The component waits in a host function, and for no person.
+    /// Notes that the component is blocked in a host function that does not wait for a person.
     pub(crate) fn busy(&self) -> Busy<'_> {
         Busy { _blocked: Blocked::new(&self.blocked), _busy: Blocked::new(&self.busy) }
     }
@@ -402,7 +407,7 @@ impl Calls {
         })
     }
 
-    /// The component is about to have the answer, or does not want it any more.
+    /// Closes a call, because the component is about to get the answer or no longer wants it.
     fn close(&self, number: u64) {
         let mut state = self.state.lock();
         let Some(open) = state.open.remove(&number) else { return };
@@ -421,17 +426,18 @@ impl Calls {
         }
     }
 
-    /// The limit that a call has met.
+    /// The limit that a call has exceeded.
     pub(crate) fn hit(&self) -> Option<LimitHit> {
         self.state.lock().hit.clone()
     }
 
-    /// Notes the limit that ends the run. The first one counts.
+    /// Records the limit that ends the run. Only the first one counts.
     pub(crate) fn exceeded(&self, hit: LimitHit) {
         self.state.lock().hit.get_or_insert(hit);
     }
 
-    /// Whether all that the run waits for are people. `waker` is woken when that may have changed.
+    /// Whether everything that the run waits for is a decision of a person. `waker` is woken when
+    /// that may have changed.
     pub(crate) fn waits_for_people(&self, waker: &Waker) -> bool {
         self.people.changed.register(waker);
         if self.busy.load(SeqCst) > 0 {
@@ -454,8 +460,8 @@ impl People {
 }
 
 impl Returns {
-    /// Those of a function, if it returns a result with the error that every function of a server
-    /// has.
+    /// The arms of a function's result, if the function returns a result with the error type that
+    /// all functions of servers have.
     pub(crate) fn of(ty: &ComponentFunc) -> Option<Self> {
         let mut results = ty.results();
         let (Some(Type::Result(result)), None) = (results.next(), results.next()) else { return None };
@@ -466,7 +472,7 @@ impl Returns {
     }
 }
 
-/// Bytes that a value takes on the host.
+/// The bytes that a value takes on the host.
 fn weight(value: &Val) -> u64 {
     let own = size_of::<Val>() as u64;
     let all = |values: &mut dyn Iterator<Item = &Val>| values.map(weight).fold(0, u64::saturating_add);

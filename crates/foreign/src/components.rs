@@ -27,7 +27,7 @@ use crate::{
     wasi, withheld,
 };
 
-/// Runs components that others built. Shared by all runs of a process.
+/// Runs components that others built. All runs of a process share it.
 pub struct Components {
     pub(crate) engine: Engine,
     pub(crate) ticker: Ticker,
@@ -42,7 +42,7 @@ pub enum ComponentsError {
     Engine {
         /// The slots asked for.
         max_live: u32,
-        /// What wasmtime says.
+        /// wasmtime's message.
         reason: String,
     },
     /// The thread that enforces deadlines cannot be started.
@@ -50,7 +50,7 @@ pub enum ComponentsError {
     Thread(#[from] std::io::Error),
 }
 
-/// A component that is compiled.
+/// A compiled component.
 #[derive(Clone)]
 pub struct Component {
     pub(crate) compiled: Compiled,
@@ -78,8 +78,8 @@ pub(crate) struct Bound {
 }
 
 impl Components {
-    /// An engine with a pool for so many runs at once. Each reserves some 16 GiB of addresses, and
-    /// uses the memory that it touches.
+    /// An engine with a pool for this many concurrent runs. Each run reserves some 16 GiB of
+    /// addresses, and uses only the memory that it touches.
     ///
     /// # Errors
     /// [`ComponentsError`]: the machine is not suitable.
@@ -90,8 +90,8 @@ impl Components {
     }
 
     /// Compiles a component, given as WebAssembly or as text, in this process. That can take twenty
-    /// seconds and 400 MiB, and the compiler reads what nobody reviewed: belljar does it in a
-    /// process that has nothing else.
+    /// seconds and 400 MiB, and the compiler reads code that nobody reviewed: belljar does this in
+    /// a separate process that contains nothing else.
     ///
     /// # Errors
     /// [`Refusal`]: it is not a component that can be run here.
@@ -100,18 +100,18 @@ impl Components {
         let imports = Imports::read(&component)?;
         let refused = |error: wasmtime::Error| Refusal::Compile(format!("{error:#}"));
         let compiled = Compiled::new(&self.engine, &component).map_err(refused)?;
-        // Now, since a confined process could not make it at its first run.
+        // This happens now, because a confined process could not create the image at the first run.
         compiled.initialize_copy_on_write_image().map_err(refused)?;
         Ok(Component { compiled, imports: Arc::new(imports), bytes: file.len() as u64, digest: digest(file) })
     }
 
-    /// Binds what a component imports to tools of these servers.
+    /// Binds the imports of a component to tools of these servers.
     ///
     /// # Errors
     /// [`Refusal`]: something is missing, or does not fit.
     pub fn link(&self, component: &Component, servers: &[Server]) -> Result<Linked, Refusal> {
         let failed = |error: wasmtime::Error| Refusal::Link(format!("{error:#}"));
-        // One of its own for each component: none is cloned.
+        // Each component gets its own linker, so none is cloned.
         let mut linker = Linker::new(&self.engine);
         wasi::add_to_linker(&mut linker).map_err(failed)?;
         withheld::add_to_linker(&mut linker, &self.engine, &component.compiled).map_err(failed)?;
@@ -136,7 +136,7 @@ impl Components {
         Ok(Linked { instance, functions: Arc::new(functions), component, servers })
     }
 
-    /// Runs a component to its outcome, when the result is awaited.
+    /// Prepares a run of a component. The run happens when the returned value is awaited.
     pub fn run<'a>(&'a self, linked: &'a Linked) -> ComponentRun<'a> {
         ComponentRun::new(self, linked)
     }
@@ -163,7 +163,7 @@ pub(crate) fn imported_function(
 }
 
 impl Component {
-    /// What it imports of servers.
+    /// The component's imports from servers.
     pub fn imports(&self) -> &Imports {
         &self.imports
     }
@@ -174,7 +174,7 @@ impl Component {
     }
 }
 
-/// What a function returns, if it has a form that can be served. What is inside of its types is
+/// The result of a function, if it has a form that can be served. The contents of its types are
 /// converted at each call, and may differ.
 fn checked(ty: &ComponentFunc, target: &Target<'_>) -> Result<Returns, Refusal> {
     let takes_one = ty.params().len() <= 1;
@@ -189,12 +189,12 @@ fn other(target: &Target<'_>) -> Refusal {
     other_form(target.name, target.import)
 }
 
-/// The refusal of a function that is not as belljar wit prints it.
+/// The refusal of a function whose form is not the one that `belljar wit` prints.
 pub(crate) fn other_form(function: &str, import: &str) -> Refusal {
     Refusal::Link(format!("{function} of {import} has another form than belljar wit prints"))
 }
 
-/// Defines a function. Its number is all that a call needs to find its tool.
+/// Defines a function. A call needs only the function's number to find its tool.
 fn bind(linker: &mut Linker<RunState>, target: &Target<'_>, number: usize) -> wasmtime::Result<()> {
     let mut instance = linker.instance(target.import)?;
     let name = target.name;

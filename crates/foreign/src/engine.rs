@@ -1,25 +1,25 @@
-//! The engine for components of others, with a pool of its own: its slots are shaped for what
-//! toolchains produce, and those of the interpreter stay small.
+//! The engine for components of others. It has its own pool, whose slots are large enough for what
+//! toolchains produce, while those of the interpreter stay small.
 
 use wasmtime::{Config, Enabled, Engine, InstanceAllocationStrategy, OptLevel, PoolingAllocationConfig};
 
 use crate::features::UNUSED;
 
-/// What a component's frames may take of the host's stack.
+/// How much of the host's stack a component's frames may take.
 const WASM_STACK_BYTES: usize = 2 << 20;
-/// A fiber's whole stack. What is above [`WASM_STACK_BYTES`] is all that host functions have.
+/// The whole stack of a fiber. Host functions have only what exceeds [`WASM_STACK_BYTES`].
 const FIBER_STACK_BYTES: usize = 4 << 20;
-/// Core instances of one component: CPython with stubs has 38.
+/// The most core instances of one component: CPython with stubs has 38.
 pub(crate) const CORE_INSTANCES: u32 = 64;
-/// Memories: QuickJS has three, two of them empty.
+/// The most memories: QuickJS has three, two of them empty.
 pub(crate) const MEMORIES: u32 = 4;
-/// Tables: QuickJS has three.
+/// The most tables: QuickJS has three.
 pub(crate) const TABLES: u32 = 8;
-/// Elements of a table: StarlingMonkey has 7,689.
+/// The most elements of a table: StarlingMonkey has 7,689.
 pub(crate) const TABLE_ELEMENTS: usize = 20_000;
-/// Metadata of one instance: that of CPython is well below.
+/// The most bytes of metadata for one instance: CPython needs much less.
 const INSTANCE_BYTES: usize = 4 << 20;
-/// What a warm slot keeps resident for the next run.
+/// How many bytes of a warm slot stay resident for the next run.
 const RESIDENT_BYTES: usize = 2 << 20;
 const RESIDENT_STACK_BYTES: usize = 64 << 10;
 
@@ -45,7 +45,7 @@ fn config(max_live: u32, pagemap_scan: Enabled) -> Config {
         .max_component_instance_size(INSTANCE_BYTES)
         .max_core_instance_size(INSTANCE_BYTES)
         .table_elements(TABLE_ELEMENTS)
-        // The limit of each run is enforced by its limiter; this is what a slot reserves.
+        // The run's limiter enforces its limit; this is what a slot reserves.
         .max_memory_size(1 << 32)
         .linear_memory_keep_resident(RESIDENT_BYTES)
         .table_keep_resident(TABLE_ELEMENTS * size_of::<usize>())

@@ -1,4 +1,4 @@
-//! Converts what stopped a component to the error that its author reads.
+//! Converts the cause that stopped a component to the error that its author reads.
 
 use belljar_model::{ErrorKind, LimitHit, LimitName, Limits, RunError};
 use belljar_sandbox::common;
@@ -7,9 +7,9 @@ use wasmtime_wasi::I32Exit;
 
 use crate::{refusal::bounded, run::fuel_out};
 
-/// What is known of a stopped instance.
+/// What is known about a stopped instance.
 pub(crate) struct Stopped {
-    /// The limit that the host met.
+    /// The limit that the host found to be exceeded.
     pub(crate) hit: Option<LimitHit>,
     /// The memory that the instance requested and did not get.
     pub(crate) denied: Option<u64>,
@@ -28,7 +28,7 @@ pub(crate) fn internal(error: &wasmtime::Error) -> RunError {
     RunError::new(ErrorKind::Internal, format!("the run could not be set up: {error:#}"))
 }
 
-/// What stopped the instance: a limit, or a fault of its own.
+/// The cause that stopped the instance: a limit, or a fault of its own.
 pub(crate) fn trapped(error: &wasmtime::Error, stopped: Stopped, limits: &Limits) -> RunError {
     if let Some(hit) = stopped.hit {
         return of_limit(hit);

@@ -1,8 +1,9 @@
-//! What components may be made of.
+//! The features that components may use.
 
 use wasmtime::wasmparser::WasmFeatures;
 
-/// What no toolchain needs. Each of them is machinery that a hostile component could try.
+/// Features that no toolchain needs. Each of them would give a hostile component something to
+/// attack.
 pub(crate) const UNUSED: WasmFeatures = WasmFeatures::THREADS
     .union(WasmFeatures::RELAXED_SIMD)
     .union(WasmFeatures::MEMORY64)

@@ -6,11 +6,12 @@ use crate::{
     refusal::Refusal,
 };
 
-/// Bytes of a name as it is shown, with the reason beside it.
+/// The most bytes of a name as it is shown, including the reason beside it.
 const MAX_SHOWN: usize = 4 * 1024;
 
-/// A component from anywhere, as WebAssembly or as text: it is refused with words of a bounded
-/// length, or what it imports is known, and stays the same when it is told to another process.
+/// A component from anywhere, as WebAssembly or as text. Either it is refused with a message of
+/// bounded length, or its imports are known, and do not change when they are sent to another
+/// process.
 pub fn component_bytes(data: &[u8]) {
     let imports = match from_file(data).and_then(|component| Imports::read(&component)) {
         Ok(imports) => imports,
@@ -18,7 +19,7 @@ pub fn component_bytes(data: &[u8]) {
     };
     let functions: usize = imports.interfaces.iter().map(|interface| interface.functions.len()).sum();
     assert!(functions <= MAX_FUNCTIONS, "{functions} functions");
-    // A component can import each of the two once.
+    // A component can import each of the two interfaces once.
     assert!(imports.any_tool.len() <= 2 && imports.any_tool.iter().all(|any| any.functions.len() <= 2), "{imports:?}");
     for interface in &imports.interfaces {
         assert!(interface.import.contains(&interface.package), "{interface:?}");

@@ -1,4 +1,4 @@
-//! What a component imports and exports, as its process tells it. `reading.rs` reads it.
+//! What a component imports and exports, as its process reports it. `reading.rs` reads it.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,18 +6,18 @@ use serde::{Deserialize, Serialize};
 pub const MAX_COMPONENT_BYTES: usize = 64 << 20;
 /// The most functions that it may import from servers.
 pub(crate) const MAX_FUNCTIONS: usize = 10_000;
-/// Imports that are named, of those that there are not; more are counted.
+/// The most missing imports that are named; further ones are only counted.
 pub(crate) const MAX_NAMED: usize = 20;
 /// The export that is called.
 pub(crate) const RUN: &str = "run";
 
-/// What a component imports of belljar, and how it is run.
+/// What a component imports from belljar, and how it is run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Imports {
     /// The interfaces of servers, in the component's order.
     pub interfaces: Vec<ToolInterface>,
-    /// The interfaces that find any tool while it runs.
+    /// The interfaces with which it finds tools while it runs.
     #[serde(default)]
     pub any_tool: Vec<AnyToolInterface>,
     /// How its `run` is called.
@@ -42,7 +42,7 @@ pub struct ToolInterface {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ToolFunction {
-    /// The name by which it is imported. Another tool may have it by now.
+    /// The name by which it is imported. By now, another tool may have it.
     pub name: String,
     /// The [mark](belljar_catalog::wit::mark()) of the tool that it was built for.
     pub mark: String,
@@ -64,11 +64,11 @@ pub struct AnyToolInterface {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RunExport {
-    /// Whether it is given an input.
+    /// Whether it takes an input.
     pub takes_input: bool,
 }
 
-/// A name as it may be shown.
+/// A name, made safe to show.
 pub(crate) fn shown(name: &str) -> String {
     name.chars().take(200).collect()
 }

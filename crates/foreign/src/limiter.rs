@@ -1,10 +1,10 @@
-//! The memory of a run, and how many tables, memories and instances it has.
+//! Limits the memory of a run, and how many tables, memories and instances it has.
 
 use wasmtime::ResourceLimiter;
 
 use crate::engine::{CORE_INSTANCES, MEMORIES, TABLE_ELEMENTS, TABLES};
 
-/// Bounds all linear memories of one run together.
+/// Limits the total size of all linear memories of one run.
 pub(crate) struct Limiter {
     limit: usize,
     used: usize,

@@ -1,4 +1,5 @@
-//! What a component writes to stdout and stderr: the logs of its run, within the run's limits.
+//! Whatever a component writes to stdout and stderr becomes the logs of its run, within the run's
+//! limits.
 
 use std::sync::Arc;
 
@@ -12,9 +13,9 @@ use wasmtime_wasi::{
     p2::{OutputStream, Pollable, StreamResult},
 };
 
-/// Bytes that may be written at once. More than a pipe takes, and little to hold.
+/// The most bytes that may be written at once: more than a pipe takes, but little to keep.
 const MAX_WRITE: usize = 64 * 1024;
-/// A longer line is several entries.
+/// The longest line of one entry. A longer line becomes several entries.
 const MAX_LINE: usize = 16 * 1024;
 
 /// The logs of a run. Clones share them.
@@ -33,7 +34,7 @@ struct Written {
     entries: Vec<LogEntry>,
     bytes: u64,
     is_cut: bool,
-    /// The line that is being written, of stdout and of stderr.
+    /// The incomplete lines of stdout and of stderr.
     lines: [Vec<u8>; 2],
 }
 
@@ -58,7 +59,7 @@ impl Logs {
         Stream { logs: self.clone(), is_error: true }
     }
 
-    /// All of it, with what was not ended by a line break.
+    /// All logs, including the last line if it was not ended by a line break.
     pub(crate) fn end(&self) -> Ended {
         let mut written = self.0.written.lock();
         for is_error in [false, true] {
@@ -87,7 +88,7 @@ impl Logs {
         }
     }
 
-    /// Keeps a line that has something in it.
+    /// Keeps a line, unless it is empty.
     fn end_line(&self, written: &mut Written, is_error: bool) {
         if !written.lines[usize::from(is_error)].is_empty() && !written.is_cut {
             self.keep(written, is_error);
@@ -138,7 +139,7 @@ impl IsTerminal for Stream {
 
 impl StdoutStream for Stream {
     fn async_stream(&self) -> Box<dyn tokio::io::AsyncWrite + Send + Sync> {
-        // Of WASI 0.3, which is not linked.
+        // Only used by WASI 0.3, which is not linked.
         Box::new(tokio::io::sink())
     }
 

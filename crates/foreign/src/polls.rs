@@ -1,5 +1,5 @@
-//! `wasi:io/poll`: which timers and streams are ready depends on when it is asked, so the answers
-//! are recorded, and a replay waits for nothing.
+//! `wasi:io/poll`: which timers and streams are ready depends on the time of the question, so the
+//! answers are recorded, and a replay does not wait.
 
 use wasmtime::component::{HasData, Resource, ResourceTable};
 use wasmtime_wasi_io::{
@@ -9,14 +9,14 @@ use wasmtime_wasi_io::{
 
 use crate::{calls::Calls, tape::Tape};
 
-/// Where the pollables of a run are, and its tape.
+/// The pollables of a run, and its tape.
 pub(crate) struct Polls<'a> {
     pub(crate) table: &'a mut ResourceTable,
     pub(crate) tape: &'a Tape,
     pub(crate) calls: &'a Calls,
 }
 
-/// That each run has them.
+/// Marks that each run has polls.
 pub(crate) struct HasPolls;
 
 impl HasData for HasPolls {

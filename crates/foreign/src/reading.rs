@@ -1,4 +1,4 @@
-//! Reads what a component imports and exports, before anything of it is compiled.
+//! Reads what a component imports and exports, before any of it is compiled.
 
 use std::collections::HashMap;
 
@@ -74,7 +74,7 @@ impl Imports {
     }
 }
 
-/// The names of the component's own imports, not of those inside of it.
+/// The names of the component's own imports, without those of components inside it.
 fn import_names(component: &[u8]) -> wasmtime::wasmparser::Result<Vec<&str>> {
     let mut names = Vec::new();
     let mut depth = 0_u32;
@@ -93,20 +93,20 @@ fn import_names(component: &[u8]) -> wasmtime::wasmparser::Result<Vec<&str>> {
     Ok(names)
 }
 
-/// What an import is of belljar.
+/// What an import from belljar is.
 enum Imported {
     /// Some tools of a server.
     Tools(ToolInterface),
     /// Any tool.
     AnyTool(AnyToolInterface),
-    /// Types, or what is WASI's.
+    /// Types, or something of WASI.
     Nothing,
 }
 
-/// What an import names, or why it is not offered.
+/// What an import refers to, or why it is not offered.
 fn interface(types: &Types, name: &str) -> Result<Imported, String> {
     let ty = types.component_item_for_import(name).map(|item| item.ty);
-    // Types that a function of the world itself uses.
+    // Types that are used by a function of the world itself.
     if let Some(ComponentEntityType::Type { .. }) = ty {
         return Ok(Imported::Nothing);
     }
@@ -158,7 +158,7 @@ fn interface(types: &Types, name: &str) -> Result<Imported, String> {
     if is_any {
         return Ok(Imported::AnyTool(AnyToolInterface { import, is_async, functions }));
     }
-    // A function may have a name that looks like another with a mark.
+    // A function's name may look like another one's name with a mark.
     let is_type = |ty: &ComponentEntityType| matches!(ty, ComponentEntityType::Type { .. });
     let named = types[id].exports.iter().filter(|(_, item)| is_type(&item.ty)).map(|(name, _)| name.as_str());
     let marks = marks(named);
@@ -173,8 +173,8 @@ fn interface(types: &Types, name: &str) -> Result<Imported, String> {
     Ok(Imported::Tools(ToolInterface { import, package: known.package, is_async, functions }))
 }
 
-/// The marks among the names of an instance's types, by the names of the functions that they are
-/// of. Of two for one function, none counts.
+/// The marks among the names of an instance's types, by the names of their functions. If there are
+/// two for one function, neither counts.
 fn marks<'a>(names: impl Iterator<Item = &'a str>) -> HashMap<&'a str, Option<&'a str>> {
     let mut marks = HashMap::new();
     for (function, mark) in names.filter_map(|name| name.rsplit_once('-')).filter(|(_, mark)| is_mark(mark)) {

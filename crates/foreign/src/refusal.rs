@@ -3,10 +3,10 @@
 use belljar_model::{ErrorKind, RunError};
 use serde::Deserialize;
 
-/// Bytes of one text of an error.
+/// The most bytes of one text in an error.
 const MAX_TEXT: usize = 8 * 1024;
 
-/// Why a component is not run. Nothing of it was.
+/// Why a component is not run. None of its code was run.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refusal {
@@ -15,16 +15,16 @@ pub enum Refusal {
     TooLarge {
         /// Its size.
         used: usize,
-        /// The bound.
+        /// The limit.
         limit: usize,
     },
     /// Its text form has a mistake.
     #[error("the text of the component has a mistake: {0}")]
     Text(String),
-    /// It is a module, without the layer of components.
+    /// It is a core module, and not a component.
     #[error("this is a WebAssembly module, not a component")]
     Module,
-    /// It is not valid, or uses a proposal that is turned off.
+    /// It is not valid, or uses a proposal that is disabled.
     #[error("the component is not valid here: {0}")]
     Invalid(String),
     /// It imports too much.
@@ -32,43 +32,43 @@ pub enum Refusal {
     TooMany {
         /// How many.
         used: usize,
-        /// The bound.
+        /// The limit.
         limit: usize,
     },
-    /// It imports what is not offered.
+    /// It imports something that is not offered.
     #[error("the component imports what belljar does not offer: {}{}", .names.join(", "), and_more(*.more))]
     Imports {
         /// Each import, with the reason.
         names: Vec<String>,
-        /// How many there are beside these.
+        /// How many more there are.
         more: usize,
     },
     /// It has no `run`.
     #[error("the component exports no function `run`")]
     NoRun,
-    /// Its `run` has another form.
+    /// The form of its `run` is not supported.
     #[error(
         "the component's `run` has another form than `func() -> result<string, string>`, with or without one string to take"
     )]
     OtherRun,
-    /// It imports tools that are not there.
+    /// It imports tools that do not exist.
     #[error("the component imports what is not there: {}{}", .names.join(", "), and_more(*.more))]
     Missing {
         /// Each server and tool, with the reason.
         names: Vec<String>,
-        /// How many there are beside these.
+        /// How many more there are.
         more: usize,
     },
     /// It cannot be compiled.
     #[error("the component cannot be compiled: {0}")]
     Compile(String),
-    /// It does not fit what it imports.
+    /// Its types do not match its imports.
     #[error("the component cannot be linked: {0}")]
     Link(String),
 }
 
 impl Refusal {
-    /// The error of a run that was refused for this.
+    /// The error of a run that was refused for this reason.
     pub fn error(&self) -> RunError {
         let (kind, hint) = match self {
             Self::TooLarge { .. } | Self::TooMany { .. } => (ErrorKind::Usage, "build it with less in it"),
@@ -94,13 +94,13 @@ impl Refusal {
 }
 
 impl Refusal {
-    /// As a process reports it to belljar.
+    /// The text with which a process reports it to belljar.
     pub fn report(&self) -> String {
         let RunError { kind, message, hint, .. } = self.error();
         serde_json::json!({ "kind": kind, "message": message, "hint": hint }).to_string()
     }
 
-    /// The error that such a report has; `None` if it is none.
+    /// The error in such a report; `None` if the text is not a report.
     pub fn reported(report: &str) -> Option<RunError> {
         #[derive(Deserialize)]
         struct Report {
@@ -121,7 +121,7 @@ fn and_more(more: usize) -> String {
     if more == 0 { String::new() } else { format!(" and {more} more") }
 }
 
-/// A text without its end, if it is long.
+/// A text, cut at its end if it is too long.
 pub(crate) fn bounded(mut text: String) -> String {
     if text.len() > MAX_TEXT {
         let mut end = MAX_TEXT;

@@ -19,8 +19,8 @@ use crate::{
 
 impl Components {
     /// Repeats the recorded run of a component: no tool is called, no timer waits, and no clock is
-    /// read. It ends in the recorded outcome, equal in value, logs and calls, and in fuel if this
-    /// is the version of wasmtime that ran it. Remarks are not added.
+    /// read. It ends in the recorded outcome, with the same value, logs and calls, and with the
+    /// same fuel if it is run by the same version of wasmtime. Remarks are not added.
     ///
     /// `ceiling` bounds the replay, as that of a script
     /// ([`Sandbox::replay`](belljar_sandbox::Sandbox::replay)).
@@ -66,7 +66,7 @@ impl Components {
     }
 }
 
-/// The servers of a recorded run. Nothing is called.
+/// The servers of a recorded run. None of them is called.
 struct Recorded(Vec<Namespace>);
 
 impl Tools for Recorded {

@@ -1,4 +1,4 @@
-//! How a run of a component is requested.
+//! Requests a run of a component.
 
 use std::{borrow::Cow, future::IntoFuture, sync::Arc};
 
@@ -8,7 +8,7 @@ use futures::future::BoxFuture;
 
 use crate::{Components, Linked, run};
 
-/// A requested run of a component. It begins when it is awaited, and ends in an [`Outcome`],
+/// A requested run of a component. It starts when it is awaited, and ends in an [`Outcome`],
 /// whatever the component does.
 ///
 /// The defaults are the default [`Limits`], no tools, no input and no cancellation.
@@ -55,33 +55,33 @@ impl<'a> ComponentRun<'a> {
         self
     }
 
-    /// Sets what a `run` that takes an input is given.
+    /// Sets the input for a `run` that takes one.
     pub fn input(mut self, input: impl Into<String>) -> Self {
         self.input = Some(input.into());
         self
     }
 
-    /// Sets where the run's random numbers come from.
+    /// Sets the seed of the run's random numbers.
     pub fn seed(mut self, seed: [u8; 32]) -> Self {
         self.seed = Some(seed);
         self
     }
 
-    /// Records what the run takes in, within so many bytes: [`Outcome::recording`]. Then
+    /// Records what the run takes in, in at most this many bytes: [`Outcome::recording`]. Then
     /// [`Components::replay`] can repeat it.
     pub fn recording(mut self, max: ByteSize) -> Self {
         self.max_recording = Some(max);
         self
     }
 
-    /// Sets the text of the [`Order`](crate::Order) that the run follows, as its recording is to
-    /// have it.
+    /// Sets the text of the [`Order`](crate::Order) that the run follows, which is included in its
+    /// recording.
     pub fn ordered(mut self, order: impl Into<String>) -> Self {
         self.order = Some(order.into());
         self
     }
 
-    /// Ends the run when `cancelled` completes. Its outcome is then of the kind `cancelled`.
+    /// Ends the run when `cancelled` completes. The kind of its outcome is then `cancelled`.
     pub fn cancel_on(mut self, cancelled: impl Future<Output = ()> + Send + 'a) -> Self {
         self.cancelled = Box::pin(cancelled);
         self

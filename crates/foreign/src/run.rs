@@ -35,14 +35,15 @@ use crate::{
     wasi,
 };
 
-/// Handles of the component model that a component may have at once.
+/// The most handles of the component model that a component may have at once.
 const MAX_HANDLES: usize = 100_000;
-/// Bytes that one host call may lift beside the largest value.
+/// The bytes that one host call may lift in addition to the largest value.
 const BESIDE_VALUE: u64 = 1 << 20;
-/// How often the bytes of a value are counted as they are lifted: text, and the values made of it.
+/// How many times the bytes of a value count while it is lifted: once as text, and again as the
+/// values made from it.
 const LIFTED_FACTOR: u64 = 4;
 
-/// The state of a run behind the imports.
+/// The state of a run that its imports use.
 pub(crate) struct RunState {
     wasi: WasiCtx,
     table: ResourceTable,
@@ -64,19 +65,19 @@ impl WasiView for RunState {
     }
 }
 
-/// How a run came to its end.
+/// How a run ended.
 enum End {
     Ended(wasmtime::Result<Result<String, String>>),
     Overdue(LimitHit),
     Cancelled,
 }
 
-/// A component that is about to run, and all that its run needs.
+/// A component that is about to run, and everything that its run needs.
 pub(crate) struct Prepared<'a> {
     pub(crate) linked: &'a Linked,
     pub(crate) input: Option<String>,
     pub(crate) limits: &'a Limits,
-    /// The limits for its clocks, which differ in a replay.
+    /// The limits for its clocks, which are different in a replay.
     pub(crate) time: &'a Limits,
     pub(crate) tools: Arc<dyn Tools>,
     pub(crate) seed: [u8; 32],
@@ -107,7 +108,8 @@ pub(crate) async fn run(components: &Components, linked: &Linked, request: Compo
     ended(components, prepared, cancelled).await.outcome
 }
 
-/// The engine that runs a component: one that runs it again uses the same fuel.
+/// Identifies the engine that runs a component: on the same engine, a repeated run uses the same
+/// fuel.
 pub(crate) fn engine_id(component: &Component) -> EngineId {
     EngineId { component: component.digest, wasmtime: WASMTIME.to_owned() }
 }
@@ -196,7 +198,7 @@ pub(crate) async fn ended(
         cause = Cause::Time { limit: name.as_str(), max: *max, used: *used };
     }
     let peak = limiter.peak();
-    // Before its calls are counted: none of them is under way afterwards.
+    // This happens before its calls are counted, so that none of them is in progress afterwards.
     drop(store);
     let (made, logs) = (calls.end(), logs.end());
     let usage = Usage {
@@ -297,7 +299,7 @@ async fn called(
     }
 }
 
-/// Waits until the time of a blocked run is used up.
+/// Waits until a blocked run has used up its time.
 async fn overdue(meter: &Meter) -> LimitHit {
     loop {
         match meter.overdue() {
@@ -307,12 +309,12 @@ async fn overdue(meter: &Meter) -> LimitHit {
     }
 }
 
-/// The value of the text that a component returned: JSON where it is an object or an array, as with
-/// the texts of tools.
+/// The value of the text that a component returned: JSON if it is an object or an array, as for the
+/// texts of tools.
 fn accepted(text: String, limits: &Limits) -> Result<JsonText, RunError> {
     let (max, max_bytes) = (limits.max_output.as_u64(), limits.max_value_bytes());
     let too_large = |bytes: usize| failure::of_limit(LimitHit { name: LimitName::MaxOutput, max, used: bytes as u64 });
-    // With the base64 of images and files, which does not count as output.
+    // The length includes the base64 of images and files, which does not count as output.
     if text.len() as u64 > max_bytes {
         return Err(too_large(text.len()));
     }
@@ -333,7 +335,7 @@ fn takes_nothing() -> RunError {
         .with_hint("leave the input out, or export run: func(input: string) -> result<string, string>")
 }
 
-/// The limit that is reached when fuel is out.
+/// The limit that is reached when the fuel is used up.
 pub(crate) fn fuel_out(limits: &Limits) -> LimitHit {
     LimitHit { name: LimitName::Fuel, max: limits.fuel, used: limits.fuel }
 }

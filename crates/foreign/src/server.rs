@@ -24,9 +24,9 @@ pub struct Server {
 
 /// One imported function, and the tool behind it.
 pub struct Target<'s> {
-    /// The server.
+    /// The server that has the tool.
     pub server: &'s Server,
-    /// The function, with the tool that it calls.
+    /// The function, which includes the tool that it calls.
     pub function: &'s Function,
     /// The name of its interface, as it is imported.
     pub import: &'s str,
@@ -37,8 +37,8 @@ pub struct Target<'s> {
 }
 
 impl Server {
-    /// The servers of a catalogue, under the names of their packages. All that are configured must
-    /// be in it, since names of packages depend on each other.
+    /// The servers of a catalogue, under the names of their packages. The catalogue must contain
+    /// all configured servers, because names of packages depend on each other.
     pub fn all(catalog: &Catalog) -> Vec<Self> {
         let names: Vec<&str> = catalog.servers().iter().map(|server| server.name()).collect();
         let server = |(package, server): (String, &Arc<ServerCatalog>)| Self {
@@ -53,7 +53,7 @@ impl Server {
         self.catalog.name()
     }
 
-    /// Why its tools are not known, if they are not because it cannot be used.
+    /// Why its tools are not known, if the server cannot be used.
     pub fn unavailable(&self) -> Option<&str> {
         match self.catalog.state() {
             ServerState::Unavailable { reason, .. } => Some(reason),
@@ -61,7 +61,8 @@ impl Server {
         }
     }
 
-    /// The names under which a script would find its tools, without those that a component cannot.
+    /// The names under which a script would find its tools, without those tools that a component
+    /// cannot call.
     pub fn properties(&self) -> impl Iterator<Item = &str> {
         let tools = self.catalog.tools().iter().filter(|tool| tool.path().is_importable());
         tools.map(|tool| tool.names().alias())
@@ -79,7 +80,7 @@ impl Target<'_> {
 /// The tools behind all functions that a component imports.
 ///
 /// # Errors
-/// [`Refusal::Missing`] names everything that is not there.
+/// [`Refusal::Missing`] names everything that does not exist.
 pub fn targets<'s>(imports: &'s Imports, servers: &'s [Server]) -> Result<Vec<Target<'s>>, Refusal> {
     let (mut targets, mut missing) = (Vec::new(), Vec::new());
     for interface in &imports.interfaces {
@@ -102,7 +103,7 @@ pub fn targets<'s>(imports: &'s Imports, servers: &'s [Server]) -> Result<Vec<Ta
                     missing.push(format!("{shown_name} of {import} ({why})"));
                     continue;
                 }
-                // What is not named in the end needs no hint.
+                // A name that the message will not contain needs no hint.
                 let near = if missing.len() < MAX_NAMED {
                     nearest(name, functions.iter().map(|function| function.name.as_str()))
                 } else {
@@ -128,8 +129,8 @@ pub fn targets<'s>(imports: &'s Imports, servers: &'s [Server]) -> Result<Vec<Ta
     Err(Refusal::Missing { names: missing, more })
 }
 
-/// The names of the servers of which a component imports a tool that they do not have, as far as
-/// their tools are known.
+/// The names of the servers that lack a tool which a component imports, as far as their tools are
+/// known.
 pub fn lacking<'s>(imports: &Imports, servers: &'s [Server]) -> Vec<&'s str> {
     let lacks = |server: &&Server| {
         let of_server = imports.interfaces.iter().filter(|interface| interface.package == server.mapping.package());
@@ -139,8 +140,8 @@ pub fn lacking<'s>(imports: &Imports, servers: &'s [Server]) -> Vec<&'s str> {
     servers.iter().filter(lacks).map(Server::name).collect()
 }
 
-/// What a component's process is told of a run: the servers that the component imports, and its
-/// input. The process makes the same mapping of the same lists.
+/// What a component's process needs to know about a run: the servers that the component imports,
+/// and its input. The process makes the same mapping from the same lists.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Order {
     servers: Vec<Listed>,
@@ -155,7 +156,7 @@ struct Listed {
 }
 
 impl Order {
-    /// The order for a component with these imports.
+    /// The order for a component that has these imports.
     pub fn new(imports: &Imports, servers: &[Server], input: Option<String>) -> Self {
         let is_imported =
             |server: &&Server| imports.interfaces.iter().any(|interface| interface.package == server.mapping.package());
@@ -167,12 +168,12 @@ impl Order {
         Self { servers: servers.iter().filter(is_imported).map(listed).collect(), input }
     }
 
-    /// As a text.
+    /// The order as text.
     pub fn to_text(&self) -> String {
         json!(self).to_string()
     }
 
-    /// Reads that text: the servers, and the input. `None` if it is malformed.
+    /// Reads such a text: the servers, and the input. `None` if it is malformed.
     pub fn parse(text: &str) -> Option<(Vec<Server>, Option<String>)> {
         let Self { servers, input } = serde_json::from_str(text).ok()?;
         let server = |Listed { name, package, tools }: Listed| {
@@ -186,7 +187,7 @@ impl Order {
     }
 }
 
-/// What of a definition its types depend on.
+/// The parts of a definition on which its types depend.
 fn as_json(definition: &ToolDefinition) -> Value {
     json!({
         "name": definition.name,

@@ -1,4 +1,5 @@
-//! What a run takes in, on its way: it is recorded, or in a replay taken from a recording.
+//! Everything that a run takes in goes through here: it is recorded, or, in a replay, comes from a
+//! recording.
 
 use std::sync::Arc;
 
@@ -10,16 +11,16 @@ use belljar_sandbox::{
 };
 use parking_lot::Mutex;
 
-/// The recording of a run that goes on, or the one that it repeats. Clones share it.
+/// The recording of a run in progress, or the one that it repeats. Clones share it.
 #[derive(Clone)]
 pub(crate) struct Tape(Arc<Mutex<State>>);
 
 struct State {
     recorder: Recorder,
     replay: Option<Replay>,
-    /// Why the run cannot be repeated, though it is recorded.
+    /// Why the run cannot be repeated although it is recorded.
     spoilt: Option<&'static str>,
-    /// The recording has nothing more for the run.
+    /// Whether the recording has nothing more for the run.
     has_stopped: bool,
     /// The last reading of a clock.
     last: u64,
@@ -29,12 +30,12 @@ struct State {
 pub(crate) type Recalled = (u64, Result<JsonText, CallError>, Option<CallEnd>);
 
 impl Tape {
-    /// Of a run that is recorded, if there is a writer in the recorder.
+    /// The tape of a run that is recorded, if the recorder has a writer.
     pub(crate) fn of_run(recorder: Recorder) -> Self {
         Self::new(recorder, None)
     }
 
-    /// Of a run that is repeated.
+    /// The tape of a run that is repeated.
     pub(crate) fn of_replay(replay: Replay) -> Self {
         Self::new(Recorder::new(None), Some(replay))
     }
@@ -47,13 +48,13 @@ impl Tape {
         self.0.lock().replay.is_some()
     }
 
-    /// Whether the run must end, because its recording does.
+    /// Whether the run must end because its recording does.
     pub(crate) fn has_stopped(&self) -> bool {
         self.0.lock().has_stopped
     }
 
     /// A reading of a clock, in milliseconds: `live`, or the recorded one. WASI's clocks cannot
-    /// fail, so beyond the end the clock stands still until the run is ended.
+    /// fail, so after the end of the recording the clock stands still until the run is ended.
     pub(crate) fn clock(&self, clock: Clock, live: impl FnOnce() -> u64) -> u64 {
         let mut state = self.0.lock();
         let State { recorder, replay, has_stopped, last, .. } = &mut *state;
@@ -70,7 +71,7 @@ impl Tape {
         *last
     }
 
-    /// Which pollables were ready, if that is taken from a recording.
+    /// Which pollables were ready, if that comes from a recording.
     pub(crate) fn recalled_poll(&self, pollables: u32, waits: bool) -> Option<Result<Vec<u32>, Stop>> {
         let mut state = self.0.lock();
         let answer = state.replay.as_mut()?.catalog(Question::Poll { pollables, waits });
@@ -81,7 +82,7 @@ impl Tape {
         }))
     }
 
-    /// Notes which pollables were ready.
+    /// Records which pollables were ready.
     pub(crate) fn polled(&self, pollables: u32, waits: bool, ready: &[u32]) {
         let mut state = self.0.lock();
         if state.recorder.is_on() {
@@ -108,7 +109,7 @@ impl Tape {
         Some(recalled.map(|recalled| recalled.map(Arc::new)))
     }
 
-    /// A call that is about to be made, with the fuel used so far.
+    /// Records a call that is about to be made, with the fuel used so far.
     pub(crate) fn call(&self, number: u64, tool: &GrantedTool, arguments: &str, fuel: u64) -> Result<(), Stop> {
         let mut state = self.0.lock();
         if let Some(replay) = &mut state.replay {
@@ -120,7 +121,7 @@ impl Tape {
         Ok(())
     }
 
-    /// The answer that the component gets next, if it comes from a recording. `is_open` says
+    /// The answer that the component gets next, if it comes from a recording. `is_open` returns
     /// whether the component waits for a number.
     pub(crate) fn recalled_answer(&self, is_open: impl Fn(u64) -> bool) -> Result<Recalled, Stop> {
         let mut state = self.0.lock();
@@ -129,14 +130,14 @@ impl Tape {
         let next = replay.next_completion().and_then(|next| match next {
             HandOver::Answer { number, result, kept } if is_open(number) => Ok((number, result, kept)),
             HandOver::Answer { number, .. } | HandOver::Elapsed { number } => Err(replay.not_open(number)),
-            // Runs of components are not put aside.
+            // Runs of components are never suspended.
             HandOver::Live(..) | HandOver::PutAside => Err(Stop),
         });
         *has_stopped |= next.is_err();
         next
     }
 
-    /// Notes the answer that the component gets.
+    /// Records the answer that the component gets.
     pub(crate) fn answer(&self, number: u64, result: &Result<JsonText, CallError>, record: Option<&CallRecord>) {
         self.0.lock().recorder.answer(number, result, record);
     }
@@ -146,12 +147,12 @@ impl Tape {
         self.0.lock().replay.as_ref().map(Replay::unanswered).unwrap_or_default()
     }
 
-    /// Notes a call whose answer the component never got.
+    /// Records a call whose answer the component never got.
     pub(crate) fn unanswered(&self, number: u64, record: Option<&CallRecord>) {
         self.0.lock().recorder.unanswered(number, record);
     }
 
-    /// What happened depends on when it happened: such a run cannot be repeated.
+    /// Notes that the run depends on when something happened, so that it cannot be repeated.
     pub(crate) fn spoil(&self, reason: &'static str) {
         self.0.lock().spoilt.get_or_insert(reason);
     }
@@ -166,7 +167,7 @@ impl Tape {
         })
     }
 
-    /// The replay, when the run has ended.
+    /// Returns the replay when the run has ended.
     pub(crate) fn into_replay(self) -> Option<Replay> {
         self.0.lock().replay.take()
     }

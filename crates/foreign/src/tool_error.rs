@@ -1,4 +1,4 @@
-//! The error arm of a call, in the component's own type of it.
+//! The error arm of a call's result, in the component's own type.
 
 use belljar_sandbox::CallError;
 use serde_json::Value;
@@ -6,26 +6,26 @@ use wasmtime::component::{Type, Val, types};
 
 use crate::refusal::bounded;
 
-/// Why a call brought no result, as `error-kind` has it.
+/// Why a call has no result, as in `error-kind`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// The tool ran and says that it failed.
+    /// The tool ran and reported a failure.
     Failed,
-    /// The call was never made: its arguments.
+    /// The call was never made, because of its arguments.
     Refused,
-    /// The call was never made: the owner's rules.
+    /// The call was never made, because of the owner's rules.
     Denied,
-    /// No answer, or none of the declared type.
+    /// There was no answer, or none of the declared type.
     Unanswered,
 }
 
-/// A call that brought no result.
+/// A call without a result.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Failure {
     pub(crate) kind: Kind,
     pub(crate) message: String,
     pub(crate) hint: Option<String>,
-    /// The content blocks of a tool that failed.
+    /// The content blocks of the answer of a tool that failed.
     pub(crate) content: Option<Value>,
 }
 
@@ -45,7 +45,7 @@ impl Failure {
         Self { kind, message: message.into(), hint: None, content: None }
     }
 
-    /// Whether a component's type has room for it: a record with a kind and a message.
+    /// Whether a component's type can represent a failure: a record with a kind and a message.
     pub(crate) fn fits(record: &types::Record) -> bool {
         let fields = || record.fields();
         let has = |name: &str| fields().any(|field| field.name == name);

@@ -1,4 +1,4 @@
-//! When a component computes, when it waits, and when it gets the answers to its calls.
+//! Decides when a component computes, when it waits, and when it gets the answers to its calls.
 
 use std::{
     pin::Pin,
@@ -14,17 +14,17 @@ use futures::task::AtomicWaker;
 
 use crate::{calls::Calls, tape::Tape};
 
-/// How often a component may yield, with calls open, before it gets their answers without having
+/// How often a component may yield with calls open before it gets their answers without having
 /// waited for them.
 const MAX_YIELDS: u32 = 100;
 
-/// A run whose clocks follow whether it computes, and which gets answers when it waits for them.
+/// A run whose clocks depend on whether it computes, and which gets answers when it waits for them.
 pub(crate) struct Turns<'a, R> {
     run: Pin<Box<R>>,
     meter: &'a Meter,
     calls: &'a Calls,
     tape: &'a Tape,
-    /// The run was interrupted since this was last looked at.
+    /// Whether the run was interrupted since the last check.
     ticked: Arc<AtomicBool>,
     woken: Arc<Woken>,
     /// How often it has yielded since it last waited.
@@ -72,8 +72,8 @@ impl<R: Future<Output = wasmtime::Result<T>>, T> Future for Turns<'_, R> {
                 (false, true) => self.yields.saturating_add(1),
                 (false, false) => 0,
             };
-            // One that is interrupted while it computes goes on with what it has, and so does one
-            // that yields a few times before it waits.
+            // A component that is interrupted while it computes continues with what it has, and so
+            // does one that yields a few times before it waits.
             let gets_answer = !is_interrupted && (!goes_on || self.yields > MAX_YIELDS);
             if gets_answer && self.calls.give_next(context, goes_on) {
                 self.yields = 0;

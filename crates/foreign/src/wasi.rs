@@ -1,9 +1,9 @@
 //! WASI for components: a context that grants nothing.
 //!
-//! A component gets neither environment nor arguments nor input; [`withheld`](crate::withheld) has
-//! files and sockets. What a standard library probes at its start is answered, with a refusal where
-//! it asks for something; nothing traps. The clocks begin with the run, its numbers come from the
-//! run's seed, and what is written to stdout and stderr are the run's logs.
+//! A component gets no environment, arguments or input; [`withheld`](crate::withheld) has files and
+//! sockets. Whatever a standard library probes when it starts is answered, with a refusal if it
+//! asks for access; nothing traps. The clocks begin with the run, random numbers come from the
+//! run's seed, and anything written to stdout and stderr becomes the run's logs.
 
 use std::{
     convert::Infallible,
@@ -29,14 +29,14 @@ use wasmtime_wasi_io::bindings::wasi::io::{error, poll, streams};
 
 use crate::{logs::Logs, polls::HasPolls, run::RunState, tape::Tape};
 
-/// Handles of streams, pollables and errors that a component may have at once.
+/// The most handles of streams, pollables and errors that a component may have at once.
 const MAX_HANDLES: usize = 10_000;
-/// Random bytes that it may ask for at once.
+/// The most random bytes that it may request at once.
 const MAX_RANDOM_BYTES: u64 = 1 << 20;
-/// Nanoseconds of a millisecond.
+/// Nanoseconds in a millisecond.
 const MILLISECOND: u64 = 1_000_000;
 
-/// Links what is answered by this context.
+/// Links the interfaces that this context serves.
 pub(crate) fn add_to_linker(linker: &mut Linker<RunState>) -> wasmtime::Result<()> {
     let l = linker;
     error::add_to_linker::<_, Streams>(l, |run| run.ctx().table)?;
@@ -62,7 +62,7 @@ pub(crate) fn add_to_linker(linker: &mut Linker<RunState>) -> wasmtime::Result<(
     sockets::ip_name_lookup::add_to_linker::<_, WasiSockets>(l, RunState::sockets)
 }
 
-/// The table that streams are in.
+/// Gives access to the table of streams.
 struct Streams;
 
 impl HasData for Streams {
@@ -86,22 +86,22 @@ pub(crate) fn context(seed: [u8; 32], logs: &Logs, tape: &Tape) -> WasiCtx {
         .insecure_random(Numbers(ChaCha12Rng::from_seed(insecure)))
         .insecure_random_seed(u128::from_le_bytes(hashes))
         .max_random_size(MAX_RANDOM_BYTES)
-        // No name is looked up. (Nor would a socket be made, if one were linked.)
+        // No name is looked up. (And no socket would be created, even if sockets were linked.)
         .allow_tcp(false)
         .allow_udp(false)
         .allow_ip_name_lookup(false);
     context.build()
 }
 
-/// A table with room for so many handles.
+/// A table with room for [`MAX_HANDLES`] handles.
 pub(crate) fn table() -> ResourceTable {
     let mut table = ResourceTable::new();
     table.set_max_capacity(MAX_HANDLES);
     table
 }
 
-/// The run's clock. It shows milliseconds: fewer readings to record, and no clock to measure the
-/// machine with.
+/// The run's clock. It only shows milliseconds: there are fewer readings to record, and it cannot
+/// be used to measure the machine.
 #[derive(Clone)]
 struct RunClock {
     began: Instant,
@@ -128,7 +128,8 @@ impl HostMonotonicClock for RunClock {
     }
 
     fn now(&self) -> u64 {
-        // It begins at one: the runtime of Go takes zero for a clock that does not work.
+        // It begins at one, because the runtime of Go takes zero to mean that the clock does not
+        // work.
         let now = || milliseconds(self.began.elapsed()).saturating_add(1);
         self.tape.clock(Clock::Monotonic, now).saturating_mul(MILLISECOND)
     }
@@ -138,7 +139,7 @@ fn milliseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// The run's numbers.
+/// The run's random numbers.
 struct Numbers(ChaCha12Rng);
 
 impl TryRng for Numbers {

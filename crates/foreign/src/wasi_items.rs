@@ -1,16 +1,16 @@
-//! What of WASI is answered: the functions and resources of each interface, so that anything else
-//! is named before a component is compiled. A test holds `wasi.txt` against the packages of
-//! wasmtime-wasi.
+//! The parts of WASI that are served: the functions and resources of each interface, so that
+//! anything else is reported before a component is compiled. A test compares `wasi.txt` with the
+//! packages of wasmtime-wasi.
 
-/// A line for each interface, with its items.
+/// One line for each interface, with its items.
 const ITEMS: &str = include_str!("wasi.txt");
-/// The version of WASI that is answered.
+/// The version of WASI that is served.
 const VERSION: &str = "0.2.";
-/// Items that are named, of those that there are not.
+/// The most missing items that are named.
 const MAX_NAMED: usize = 5;
 
-/// Whether an import is of WASI, and what of it is not answered: `None` if it is not of WASI, or is
-/// of an interface without any answer.
+/// Whether an import belongs to WASI, and which of its items are not served: `None` if it does not
+/// belong to WASI, or if nothing of its interface is served.
 pub(crate) fn answered<'a>(import: &str, items: impl Iterator<Item = &'a str>) -> Option<Result<(), String>> {
     let (interface, version) = import.split_once('@').unwrap_or((import, ""));
     let known = ITEMS.lines().find_map(|line| line.strip_prefix(interface)?.strip_prefix(' '))?;

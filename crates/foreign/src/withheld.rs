@@ -1,5 +1,5 @@
-//! WASI's files and sockets. Standard libraries import them, so they are there, with nothing behind
-//! them: what wasmtime-wasi would do with a file or a socket is not linked to a component.
+//! WASI's files and sockets. Standard libraries import them, so they exist here, but with nothing
+//! behind them: wasmtime-wasi's code for files and sockets is not linked to a component.
 
 use wasmtime::{
     Engine,
@@ -12,7 +12,7 @@ use wasmtime_wasi_io::streams;
 
 use crate::{components::put, run::RunState};
 
-/// The interfaces without version, and of each the resources that are its own.
+/// The interfaces without their versions, and the resources that each of them defines.
 const WITHHELD: [(&str, &[&str]); 6] = [
     ("wasi:filesystem/preopens", &[]),
     ("wasi:filesystem/types", &["descriptor", "directory-entry-stream"]),
@@ -22,10 +22,10 @@ const WITHHELD: [(&str, &[&str]); 6] = [
     ("wasi:sockets/udp-create-socket", &[]),
 ];
 
-/// What is behind the resources: none is ever made.
+/// The type behind the resources. No value of it is ever created.
 struct Nothing;
 
-/// Defines what a component imports of them.
+/// Defines those of them that a component imports.
 pub(crate) fn add_to_linker(
     linker: &mut Linker<RunState>,
     engine: &Engine,
@@ -48,8 +48,8 @@ pub(crate) fn add_to_linker(
     Ok(())
 }
 
-/// Defines a function, whose type is the component's. What it takes is held to what WASI says: any
-/// other type would be read from the component's memory before the call.
+/// Defines a function, whose type is the component's. Its parameters must be those that WASI
+/// defines: values of any other type would be read from the component's memory before the call.
 fn function(instance: &mut LinkerInstance<'_, RunState>, name: &str, ty: &ComponentFunc) -> wasmtime::Result<()> {
     let params: Vec<Type> = ty.params().map(|(_, ty)| ty).collect();
     let answer = match (name, params.as_slice()) {
@@ -58,9 +58,10 @@ fn function(instance: &mut LinkerInstance<'_, RunState>, name: &str, ty: &Compon
         ("create-tcp-socket" | "create-udp-socket", [Type::Enum(_)]) => {
             Val::Result(Err(Some(Box::new(Val::Enum("access-denied".to_owned())))))
         }
-        // The file error behind a stream's.
+        // The file error that is behind a stream error.
         ("filesystem-error-code", [Type::Borrow(_)]) => Val::Option(None),
-        // What it takes first is a handle, which cannot be had: a call fails before it is here.
+        // Its first parameter is a handle, which a component can never have: a call fails before it
+        // gets here.
         (method, _) if method.starts_with("[method]") => {
             return instance
                 .func_new(name, |_, _, _, _| Err(wasmtime::Error::msg("a component has neither files nor sockets")));
@@ -68,7 +69,7 @@ fn function(instance: &mut LinkerInstance<'_, RunState>, name: &str, ty: &Compon
         _ => return Err(wasmtime::Error::msg(format!("{name} has another form than in WASI"))),
     };
     instance.func_new(name, move |mut store, _, params, results| {
-        // A handle that is lent has to be given back.
+        // A borrowed handle must be dropped.
         for param in params {
             if let Val::Resource(handle) = param {
                 handle.try_into_resource::<streams::Error>(&mut store)?;

@@ -1,8 +1,8 @@
 //! Tools that a component finds by their paths while it runs.
 //!
-//! What can be found is what the run's tools are, as scripts see them: each server is asked for its
-//! directory once, when a path first names it, and that is recorded. So the same paths find the
-//! same tools in a replay.
+//! A component can find the run's tools, under the names that scripts see. Each server is asked for
+//! its directory once, when a path first names it, and the answer is recorded. So the same paths
+//! find the same tools in a replay.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -15,16 +15,17 @@ use parking_lot::Mutex;
 
 use crate::tape::Tape;
 
-/// Bytes of a path.
+/// The most bytes of a path.
 const MAX_PATH: usize = 1024;
-/// Paths that are not there and get a hint. Whoever asks more often does not read it.
+/// The most missing paths in a run that get a hint. A component that asks more often does not read
+/// hints.
 const MAX_HINTS: u32 = 100;
-/// How much is compared for hints in a run: bytes of a name times bytes of the names there are. No
-/// fuel is used for that. This takes a tenth of a second; it is enough for a hundred names of
-/// twenty bytes among four hundred.
+/// The most work for hints in a run: bytes of the wanted name times bytes of the existing names,
+/// added up. This work uses no fuel. The limit takes a tenth of a second; it is enough to look for
+/// a hundred names of twenty bytes among four hundred.
 const MAX_COMPARED: u64 = 16 << 20;
 
-/// What a run can find, and has found.
+/// What a run can find and has found.
 pub(crate) struct Finder {
     tools: Arc<dyn Tools>,
     namespaces: Vec<Namespace>,
@@ -37,7 +38,7 @@ struct State {
     found: Vec<(GrantedTool, AnswerStyle)>,
     numbers: HashMap<(usize, String), u32>,
     missed: u32,
-    /// What was compared for hints.
+    /// The work done for hints so far.
     compared: u64,
 }
 
@@ -46,7 +47,8 @@ pub(crate) struct Listed(BTreeMap<String, GrantedTool>);
 
 impl Listed {
     fn new(directory: &Directory) -> Self {
-        // In a process of its own, the path of a tool is a number: only the property has its name.
+        // In a separate process, the path of a tool is a number: only the property contains its
+        // name.
         let locks = [ToolPath::ACQUIRE, ToolPath::RELEASE];
         let mut tools = BTreeMap::new();
         for (name, tool) in directory.properties().filter(|(name, _)| !locks.contains(name)) {
@@ -72,7 +74,8 @@ impl Finder {
         Some((at, self.namespaces.get(at)?.answers))
     }
 
-    /// The tools of the server at a position, or why there are none. It is asked once in a run.
+    /// The tools of the server at a position, or why there are none. The server is asked once in a
+    /// run.
     pub(crate) async fn listed(&self, at: usize, tape: &Tape) -> Result<Result<Arc<Listed>, String>, Stop> {
         if let Some(known) = self.state.lock().directories.get(&at) {
             return Ok(known.clone());
@@ -118,7 +121,7 @@ impl Finder {
         self.state.lock().found.get(number as usize).cloned()
     }
 
-    /// The nearest name, as the end of a message, unless that takes too long.
+    /// The most similar name, as the end of a message, unless finding it takes too long.
     fn near<'n>(&self, name: &str, names: impl Iterator<Item = &'n str> + Clone) -> String {
         {
             let mut state = self.state.lock();
@@ -143,8 +146,8 @@ mod tests {
 
     use super::*;
 
-    /// What is said of a path that is not there, of a server with so many tools whose names have so
-    /// many bytes.
+    /// The message for a missing path on a server with this many tools, whose names have this many
+    /// bytes.
     async fn missed(finder: &Finder, bytes: usize) -> String {
         let path = format!("kit.{}", "x".repeat(bytes));
         finder.find(&path, &Tape::of_run(Recorder::new(None))).await.expect("it goes on").expect_err("it is not there")
@@ -162,17 +165,17 @@ mod tests {
     #[tokio::test]
     async fn names_are_compared_for_a_bounded_time() {
         let hint = "did you mean ";
-        // A hundred misses of a common server have a hint each, and no more.
+        // The first hundred misses of a common server get a hint each.
         let common = finder(400, 20);
         for _ in 0..MAX_HINTS {
             assert!(missed(&common, 20).await.contains(hint));
         }
         assert!(!missed(&common, 20).await.contains(hint));
-        // 10,000 names of 125 bytes are too many for one.
+        // 10,000 names of 125 bytes are too much work even for a single hint.
         let large = finder(10_000, 125);
         let said = missed(&large, 125).await;
         assert!(said.contains("has no tool") && !said.contains(hint), "{said}");
-        // What was compared adds up.
+        // The work adds up.
         let middling = finder(2000, 100);
         for _ in 0..3 {
             missed(&middling, 40).await;

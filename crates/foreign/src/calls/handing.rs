@@ -1,5 +1,5 @@
-//! How answers come to the component, one after the other, and what is left of the calls in the
-//! end.
+//! Passes answers to the component, one after the other, and collects what is left of the calls in
+//! the end.
 
 use std::{
     sync::atomic::Ordering::SeqCst,
@@ -17,7 +17,8 @@ use futures::StreamExt as _;
 use super::{Calls, Came, Ended, Handed, State};
 
 impl Calls {
-    /// The next answer in the recording, which must be of a call of which this holds.
+    /// The next answer in the recording, which must belong to a call for which `is_open` returns
+    /// true.
     pub(super) fn recalled(&self, is_open: impl Fn(u64) -> bool) -> Result<(u64, Came), Stop> {
         let (number, result, kept) = self.tape.recalled_answer(is_open)?;
         let tool = self.state.lock().open.get(&number).map(|open| open.tool.clone());
@@ -25,7 +26,7 @@ impl Calls {
         Ok((number, Came { result, record, counted: None }))
     }
 
-    /// The component gets this answer.
+    /// Notes that the component gets this answer, and returns it.
     pub(super) fn taken(&self, number: u64, Came { result, record, counted }: Came) -> Handed {
         self.tape.answer(number, &result, record.as_ref());
         let mut state = self.state.lock();
@@ -48,13 +49,13 @@ impl Calls {
         (result, counted)
     }
 
-    /// Gives a component that can go on with nothing the next answer. A component that `yields` in
-    /// order to go on might see answers at any time: then its run cannot be repeated. Returns
-    /// whether there was an answer.
+    /// Passes the next answer to a component that cannot continue without one. A component that
+    /// continues after it `yields` might get answers at any time: then its run cannot be repeated.
+    /// Returns whether there was an answer.
     pub(crate) fn give_next(&self, context: &mut Context<'_>, yields: bool) -> bool {
         let mut beside = self.beside.lock();
         while let Poll::Ready(Some(came)) = beside.poll_next_unpin(context) {
-            // One that was given up is not wanted any more.
+            // The answer to a call that was given up is not wanted any more.
             if let Ok(came) = came {
                 self.state.lock().came.push_back(came);
             }
@@ -69,7 +70,7 @@ impl Calls {
             if yields || !is_waiting {
                 return false;
             }
-            // If there is none, the run is ended.
+            // If there is none, the run ends.
             let Ok(recalled) = self.recalled(waits) else { return false };
             recalled
         } else {
@@ -86,7 +87,7 @@ impl Calls {
         true
     }
 
-    /// Everything about them, when the run has ended.
+    /// Everything about the calls, when the run has ended.
     pub(crate) fn end(&self) -> Ended {
         self.beside.lock().clear();
         let mut state = self.state.lock();
@@ -128,7 +129,8 @@ impl Calls {
 }
 
 impl State {
-    /// The next answer for which the component waits. What it has given up is kept for the outcome.
+    /// The next answer that the component waits for. Answers to calls that it gave up are kept for
+    /// the outcome.
     fn next_wanted(&mut self) -> Option<(u64, Came)> {
         while let Some((number, came)) = self.came.pop_front() {
             if self.open.get(&number).is_some_and(|open| open.gate.is_some()) {

@@ -1,4 +1,4 @@
-//! What a component passes, as JSON.
+//! Converts what a component passes to JSON.
 
 use belljar_catalog::wit::{Form, Kind, Mapping, Payload, Record};
 use belljar_model::{JsonBounds, JsonText};
@@ -7,7 +7,8 @@ use wasmtime::component::Val;
 
 use super::{Misfit, SAFE, Steps};
 
-/// The JSON of a value. Types do not contain themselves, so the depth is that of the form.
+/// The JSON of a value. Types do not contain themselves, so the depth is bounded by that of the
+/// form.
 pub(crate) fn json_of(
     mapping: &Mapping,
     form: &Form,
@@ -71,7 +72,7 @@ pub(crate) fn json_of(
     })
 }
 
-/// The JSON that a text is.
+/// The JSON value in a text.
 pub(crate) fn json_of_text(text: &str, max_bytes: usize, steps: &mut Steps) -> Result<Value, Misfit> {
     steps.copy(text)?;
     let text = JsonText::parse(text.to_owned(), &JsonBounds::with_bytes(max_bytes));
@@ -94,7 +95,7 @@ fn object(
     let mut members: Map<String, Value> = record.fixed.iter().cloned().collect();
     for (at, (name, value)) in values.iter().enumerate() {
         steps.take()?;
-        // As a rule the component was built with these fields.
+        // Usually the component was built with the same fields.
         let field = match record.fields.get(at).filter(|field| field.name == *name) {
             Some(field) => Some(field),
             None => {
@@ -111,7 +112,7 @@ fn object(
         let json = match (field.optional, value) {
             (true, Val::Option(None)) => continue,
             (true, Val::Option(Some(value))) => json_of(mapping, &field.form, value, max_bytes, steps),
-            // It was optional when the component was built.
+            // The member was optional when the component was built.
             (false, Val::Option(None)) if !matches!(field.form, Form::Option(_)) => continue,
             (false, Val::Option(Some(value))) if !matches!(field.form, Form::Option(_)) => {
                 json_of(mapping, &field.form, value, max_bytes, steps)
@@ -123,7 +124,7 @@ fn object(
     Ok(Value::Object(members))
 }
 
-/// A number as JavaScript writes it: without a fraction where it has none.
+/// A number as JavaScript writes it: whole numbers have no fraction.
 #[expect(clippy::cast_possible_truncation, reason = "it is a whole number that fits")]
 fn number(value: f64) -> Result<Value, Misfit> {
     if value.fract() == 0.0 && value.abs() < SAFE {

@@ -1,10 +1,10 @@
-//! Values of a component's own types to JSON and back, by the mapping from which its interface was
-//! printed.
+//! Converts values of a component's own types to JSON and back, with the mapping from which its
+//! interface was printed.
 //!
-//! The component may have been built when its server had another list of tools. So a value is read
-//! and made by the *component's* types, with the keys of today's mapping: a member that it does not
-//! know is left out, one that it can do without is `none`, and anything else is a [`Misfit`], which
-//! becomes the error of the call and never a trap.
+//! The component may have been built when its server had another list of tools. So values are read
+//! and created with the *component's* types and the keys of the current mapping: a member that the
+//! component does not know is left out, one that is optional for it is `none`, and anything else is
+//! a [`Misfit`], which becomes the error of the call and never a trap.
 
 mod arguments;
 mod result;
@@ -14,13 +14,13 @@ mod tests;
 pub(crate) use arguments::{json_of, json_of_text};
 pub(crate) use result::{text_of, val_of};
 
-/// Steps that the conversion of one value may take. A value of a million members needs as many, and
-/// each member that is not there takes one, too; types of a server that ask for more are not worth
-/// it. A step makes some hundred bytes at most.
+/// The most steps that the conversion of one value may take. A value with a million members needs
+/// that many, and each missing member takes a step, too. Types of a server that need more are not
+/// worth it. A step creates at most some hundred bytes.
 const MAX_STEPS: u64 = 4_000_000;
-/// The largest integer that every reader of JSON keeps.
+/// The largest integer that every JSON parser preserves.
 const SAFE: f64 = 9_007_199_254_740_992.0;
-/// Bytes of a text that are copied in one step.
+/// How many bytes of a text are copied in one step.
 const STEP_BYTES: usize = 64;
 
 /// Why a value cannot be converted.
@@ -33,9 +33,9 @@ impl Misfit {
         Self(text.into())
     }
 
-    /// The same, inside of a member.
+    /// The same error, inside a member.
     fn within(self, name: &str) -> Self {
-        // The path stays short however deep the value is.
+        // The path stays short, however deep the value is.
         if self.0.len() > 400 { self } else { Self(format!("{name}: {}", self.0)) }
     }
 }
@@ -52,7 +52,7 @@ impl Steps {
         self.take_many(1)
     }
 
-    /// The steps of copying a text.
+    /// Counts the steps for copying a text.
     fn copy(&mut self, text: &str) -> Result<(), Misfit> {
         self.take_many(text.len() / STEP_BYTES)
     }

@@ -1,4 +1,4 @@
-//! What a tool answered, as a value of the component's type.
+//! Converts the answer of a tool to a value of the component's type.
 
 use belljar_catalog::wit::{Form, Kind, Mapping, Payload, Record};
 use serde_json::{Map, Value};
@@ -6,8 +6,8 @@ use wasmtime::component::{Type, Val, types};
 
 use super::{Misfit, Steps};
 
-/// A value of `ty` for a JSON value that has a form. Types do not contain themselves, so the depth
-/// is that of the type.
+/// A value of `ty` for a JSON value with this form. Types do not contain themselves, so the depth
+/// is bounded by that of the type.
 pub(crate) fn val_of(
     mapping: &Mapping,
     form: &Form,
@@ -74,7 +74,7 @@ pub(crate) fn val_of(
     })
 }
 
-/// The text of a JSON value.
+/// A JSON value as text.
 pub(crate) fn text_of(json: &Value, steps: &mut Steps) -> Result<Val, Misfit> {
     let text = json.to_string();
     steps.copy(&text)?;
@@ -112,7 +112,7 @@ fn object(
     let mut fields = Vec::new();
     for (at, types::Field { name, ty }) in ty.fields().enumerate() {
         steps.take()?;
-        // As a rule the component was built with these fields.
+        // Usually the component was built with the same fields.
         let field = match record.fields.get(at).filter(|field| field.name == name) {
             Some(field) => Some(field),
             None => {
@@ -122,7 +122,7 @@ fn object(
         };
         let json = field.and_then(|field| members.get(&field.key));
         let value = match (field, json, &ty) {
-            // Where its default is null, a member that is null is one that is not there.
+            // If the default of a member is null, a null member counts as absent.
             (Some(field), Some(Value::Null), Type::Option(_))
                 if field.optional && !matches!(field.form, Form::Option(_) | Form::Json) =>
             {
@@ -167,7 +167,7 @@ fn variant(
     Err(unlike("of one of the declared types", json))
 }
 
-/// A whole number that is written with a fraction, as `1.0`.
+/// A whole number that is written with a fraction, such as `1.0`.
 #[expect(clippy::cast_possible_truncation, reason = "it is a whole number that fits")]
 fn whole(value: f64) -> Option<i64> {
     (value.fract() == 0.0 && value.abs() < super::SAFE).then_some(value as i64)

@@ -20,12 +20,12 @@ fn mapping(schema: &Value) -> Mapping {
     Mapping::new("mcp-s", &ServerCatalog::ready(names, vec![tool], &EffectRules::default()))
 }
 
-/// The type of a parameter, as a component has it that was built with it.
+/// The type of a parameter, as in a component that was built with these fields.
 fn ty(engine: &Engine, fields: &str) -> Type {
     ty_beside(engine, "", fields)
 }
 
-/// The same beside other types.
+/// The same, with further types defined.
 fn ty_beside(engine: &Engine, others: &str, fields: &str) -> Type {
     let text = format!(
         r#"(component (import "i" (instance {others}
@@ -97,7 +97,8 @@ fn a_component_that_was_built_with_other_schemas_has_what_fits() {
     let schema = json!({ "type": "object", "required": ["id"], "properties": {
         "id": { "type": "integer" }, "added": { "type": "string" }, "changed": { "type": "boolean" } } });
     let mapping = mapping(&schema);
-    // It does not know one member, knows another that is gone, and one has another type.
+    // It does not know one member, knows another that no longer exists, and has another type for a
+    // third.
     let older = ty(&engine, r#"(field "id" s64) (field "gone" (option string))"#);
     let value = converted(&mapping, &older, &json!({ "id": 1, "added": "new" }));
     let expected = Val::Record(vec![("id".into(), Val::S64(1)), ("gone".into(), Val::Option(None))]);
@@ -108,7 +109,7 @@ fn a_component_that_was_built_with_other_schemas_has_what_fits() {
     let other = ty(&engine, r#"(field "id" s64) (field "changed" (option string))"#);
     let misfit = converted(&mapping, &other, &json!({ "id": 1, "changed": true }));
     assert!(misfit.is_err_and(|misfit| misfit.contains("changed: the tool declares another type")));
-    // A required member that it has as an option, and the other way round.
+    // A required member that is optional for it, and the reverse.
     let loose = ty(&engine, r#"(field "id" (option s64)) (field "changed" (option bool))"#);
     let value = converted(&mapping, &loose, &json!({ "id": 1 })).expect("it fits");
     assert_eq!(back(&mapping, &value), Ok(json!({ "id": 1 })));
