@@ -1,7 +1,7 @@
-//! The walls around a child server whose owner wants some.
+//! The walls around a child server whose owner has asked for them.
 //!
-//! They are built by a process that then becomes the child: [`execute`] never returns when all is
-//! well. In this order, since each step takes away what the one before needed:
+//! A process builds them and then becomes the child: [`execute`] does not return unless it fails.
+//! The steps are in this order, because each takes away something that the previous one needed:
 //!
 //! 1. Namespaces of its own: users, mounts, System V IPC, and, without network, the network. The
 //!    child keeps its own user and group, and has no rights over the machine, whoever its user is.
@@ -41,7 +41,7 @@ pub struct ChildWalls {
     pub hidden: Vec<PathBuf>,
 }
 
-/// What [`execute`] writes to stderr before the reason, when it fails. Then the process ends with
+/// What [`execute`] writes to stderr before the reason when it fails. The process then ends with
 /// [`EXIT_CODE`].
 pub const FAILED: &str = "belljar: sandbox: ";
 /// The exit code of a process that could not build its walls.
@@ -66,7 +66,7 @@ mod linux {
     use super::ChildWalls;
     use crate::{ConfineError, namespaces, system_calls};
 
-    /// Folders of the system, from which a child may read and execute, if they exist.
+    /// Folders of the system, in which a child may read and execute files, if they exist.
     const SYSTEM: &[&str] = &[
         "/usr",
         "/bin",
@@ -87,7 +87,7 @@ mod linux {
     /// The oldest landlock that prevents all ways of writing files (Linux 6.2: also truncating
     /// them).
     const FILES: ABI = ABI::V3;
-    /// The one that also confines abstract sockets and signals (Linux 6.12).
+    /// The one that also restricts abstract sockets and signals (Linux 6.12).
     const SCOPES: ABI = ABI::V6;
 
     /// Builds the walls around this process and becomes `program`. The process must have one
@@ -109,7 +109,7 @@ mod linux {
             system_calls::deny_sockets()?;
         }
         let mut child = Command::new(&found);
-        // The name that it was called by, since a program with several names looks at it.
+        // The name by which it was called, because a program with several names checks it.
         child.arg0(program).args(arguments);
         for name in ["TMPDIR", "TMP", "TEMP"] {
             child.env(name, namespaces::TEMPORARY);
@@ -128,7 +128,7 @@ mod linux {
         found.ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 
-    /// Leaves this process, and the program that it becomes, only the allowed files.
+    /// Restricts this process, and the program that it becomes, to the allowed files.
     fn restrict(walls: &ChildWalls, program: &Path) -> Result<(), ConfineError> {
         let read = AccessFs::from_read(FILES);
         let all = AccessFs::from_all(FILES);
@@ -148,7 +148,7 @@ mod linux {
             rules = allow(rules, path, AccessFs::ReadFile | AccessFs::WriteFile)?;
         }
         rules = allow(rules, Path::new(namespaces::TEMPORARY), all)?;
-        // For a link, the rule applies to the target of the program's path.
+        // If the path of the program is a link, the rule applies to its target.
         rules = allow(rules, program, read)?;
         for path in &walls.read {
             rules = allow(rules, path, read)?;
@@ -181,7 +181,7 @@ mod linux {
     }
 }
 
-/// Says that this system has no such walls.
+/// Fails, because this system has no such walls.
 ///
 /// # Errors
 /// Always.

@@ -1,16 +1,16 @@
 //! The walls around the process in which scripts run.
 //!
-//! They are built in two steps, because landlock binds the thread that asks for it and those that
-//! it starts later, and because the engine needs more while it is set up than afterwards: machine
-//! code is made executable, and threads are started.
+//! They are built in two steps. This is because landlock only binds the thread that asks for it and
+//! threads that it starts later, and because the engine needs more rights while it is set up than
+//! afterwards: it makes machine code executable, and starts threads.
 //!
-//! 1. [`before_threads`], while the process has one thread: no files, TCP ports, abstract sockets,
-//!    or signals to other processes.
+//! 1. [`before_threads`], while the process has one thread: no access to files, TCP ports or
+//!    abstract sockets, and no signals to other processes.
 //! 2. [`before_work`], when the engine and its threads are ready and no script has been read yet: a
-//!    short list of system calls (see `system_calls.rs`) without any that opens, connects, starts,
-//!    traces or makes memory executable; and resource limits that leave no room for a descriptor, a
-//!    process or a byte in a file. Any other call ends the process on the spot, so that an attempt
-//!    does not go unnoticed.
+//!    short list of system calls (see `system_calls.rs`), none of which opens, connects, starts or
+//!    traces anything or makes memory executable; and resource limits that allow no new descriptor,
+//!    no new process and no byte written to a file. Any other call ends the process immediately, so
+//!    that an attempt does not go unnoticed.
 
 use landlock::{
     ABI, Access as _, AccessFs, AccessNet, CompatLevel, Compatible as _, Ruleset, RulesetAttr as _, RulesetStatus,
@@ -50,9 +50,9 @@ pub fn before_threads() -> Result<(), ConfineError> {
     Ok(())
 }
 
-/// Bounds the writable memory that this process can map: its heap, its stacks and the memory of its
-/// runs. Reserved addresses do not count, such as the 4 GiB of each slot, which rule out
-/// `RLIMIT_AS`.
+/// Limits the writable memory that this process can map: its heap, its stacks and the memory of its
+/// runs. Addresses that are only reserved do not count, such as the 4 GiB of each slot; they are
+/// why `RLIMIT_AS` cannot be used.
 ///
 /// # Errors
 /// [`ConfineError::Limit`], if the system refuses it.
@@ -63,7 +63,7 @@ pub fn bound_memory(bytes: u64) -> Result<(), ConfineError> {
     setrlimit(Resource::Data, Rlimit { current: Some(bytes), maximum: Some(bytes) }).map_err(fault)
 }
 
-/// Denies this process what a compiler does not need, before it compiles what nobody reviewed:
+/// Denies this process what a compiler does not need, before it compiles code that nobody reviewed:
 /// other programs and processes, sockets, and attributes of files. [`before_work`] follows.
 ///
 /// # Errors
@@ -72,8 +72,8 @@ pub fn before_compiling() -> Result<(), ConfineError> {
     system_calls::compiling::deny_what_no_compiler_needs()
 }
 
-/// Leaves all threads of this process only the system calls that running scripts needs, and no
-/// further descriptors, processes and files.
+/// Leaves all threads of this process only the system calls that are needed to run scripts, and no
+/// further descriptors, processes or files.
 ///
 /// # Errors
 /// [`ConfineError`], if the system refuses one of these.
@@ -83,7 +83,7 @@ pub fn before_work() -> Result<(), ConfineError> {
         ("RLIMIT_FSIZE", Resource::Fsize),
         ("RLIMIT_NPROC", Resource::Nproc),
         ("RLIMIT_MSGQUEUE", Resource::Msgqueue),
-        // Open descriptors stay open; no new ones can be opened.
+        // Open descriptors stay open, but no new ones can be opened.
         ("RLIMIT_NOFILE", Resource::Nofile),
     ] {
         setrlimit(resource, Rlimit { current: Some(0), maximum: Some(0) })

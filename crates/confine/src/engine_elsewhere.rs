@@ -1,8 +1,9 @@
-//! The walls around the engine's process on systems other than Linux: none, so it does not start.
+//! The walls around the engine's process on systems other than Linux. There are none, so the
+//! process does not start.
 
 use crate::ConfineError;
 
-/// Says that file access cannot be denied here.
+/// Fails, because file access cannot be denied here.
 ///
 /// # Errors
 /// Always.
@@ -10,7 +11,7 @@ pub fn before_threads() -> Result<(), ConfineError> {
     Err(ConfineError::Unsupported(std::env::consts::OS))
 }
 
-/// Says that this system has no such limit.
+/// Fails, because this system has no such limit.
 ///
 /// # Errors
 /// Always.
@@ -18,7 +19,7 @@ pub fn bound_memory(_bytes: u64) -> Result<(), ConfineError> {
     Err(ConfineError::Unsupported(std::env::consts::OS))
 }
 
-/// Says that this system has no filter.
+/// Fails, because this system has no filter.
 ///
 /// # Errors
 /// Always.
@@ -26,7 +27,7 @@ pub fn before_work() -> Result<(), ConfineError> {
     Err(ConfineError::Unsupported(std::env::consts::OS))
 }
 
-/// Says that this system has no filter.
+/// Fails, because this system has no filter.
 ///
 /// # Errors
 /// Always.

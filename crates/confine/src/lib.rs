@@ -1,10 +1,11 @@
 //! Walls that a process builds around itself and cannot take down again.
 //!
-//! [`engine`] is for the process in which scripts run when `[runs] process = true`: it has its pipe
-//! and its memory, and nothing else. It contains a hypothetical hole in the WebAssembly engine.
+//! [`engine`] is for the process in which scripts run if `[runs] process = true`: the process has
+//! its pipe and its memory, and nothing else. This contains the damage if the WebAssembly engine
+//! should have a hole.
 //!
-//! [`child`] is for a child server whose owner has given it a `sandbox`: a program is executed
-//! behind walls that leave it the folders and the network that the owner named.
+//! [`child`] is for a child server to which its owner has given a `sandbox`: a program is executed
+//! behind walls that leave it only the folders and the network that the owner named.
 //!
 //! Nothing here is best effort. If the system cannot provide a wall, the caller gets a
 //! [`ConfineError`] and must not continue without it.
@@ -46,17 +47,17 @@ pub enum ConfineError {
     /// A folder or file that was to be allowed does not exist.
     #[error("'{}' cannot be allowed: {source}", path.display())]
     Path {
-        /// As it was given.
+        /// The path, as it was given.
         path: std::path::PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: std::io::Error,
     },
     /// The program behind the walls cannot be executed.
     #[error("the command '{command}' cannot be executed within the sandbox: {source}; its files must be readable")]
     Command {
-        /// As it was given.
+        /// The command, as it was given.
         command: String,
-        /// What the system says.
+        /// The system's error.
         source: std::io::Error,
     },
     /// A resource limit cannot be set.
@@ -64,7 +65,7 @@ pub enum ConfineError {
     Limit {
         /// Its name, as in setrlimit(2).
         name: &'static str,
-        /// What the system says.
+        /// The system's error.
         source: std::io::Error,
     },
     /// There are no walls for this operating system or processor.

@@ -27,8 +27,8 @@ const NOSYMFOLLOW: MsFlags = MsFlags::from_bits_retain(256);
 pub(crate) struct Mount {
     id: u64,
     place: PathBuf,
-    /// Its restrictions. Without privileges on the machine a process can only add to them, and has
-    /// to repeat them.
+    /// Its restrictions. Without privileges on the machine, a process can only add to them, and
+    /// must repeat the existing ones.
     forbids: MsFlags,
 }
 
@@ -40,7 +40,7 @@ pub(crate) fn all() -> Result<Vec<Mount>, ConfineError> {
     lines.map(|line| parse(line).ok_or_else(|| fault(&"a line is not as expected"))).collect()
 }
 
-/// Files and folders with links resolved, without those inside another one of them.
+/// Files and folders with links resolved, without those that are inside another one.
 pub(crate) fn outermost(paths: &[PathBuf]) -> Result<Vec<PathBuf>, ConfineError> {
     let resolved =
         |path: &PathBuf| fs::canonicalize(path).map_err(|source| ConfineError::Path { path: path.clone(), source });
@@ -59,15 +59,14 @@ pub(crate) fn keep(path: &Path) -> Result<(), ConfineError> {
         .map_err(|error| fault("mount", path, error.into()))
 }
 
-/// Makes those of `mounts` read-only that can still be reached, which are not covered by another
-/// one.
+/// Makes those of `mounts` read-only that can still be reached, because no other mount covers them.
 pub(crate) fn make_read_only(mounts: &[Mount]) -> Result<(), ConfineError> {
     for mount in mounts {
-        // Opened as a path only: a file system that may not answer is asked nothing.
+        // Only the path is opened, so that a file system that may not answer is not asked anything.
         let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let opened = match rustix::fs::open(&mount.place, flags, Mode::empty()) {
             Ok(opened) => opened,
-            // What this user cannot reach, the child cannot reach either.
+            // Whatever this user cannot reach, the child cannot reach either.
             Err(Errno::ACCESS | Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => continue,
             Err(error) => return Err(fault("open", &mount.place, error.into())),
         };

@@ -16,8 +16,8 @@ use rustix::fs::{Mode, OFlags, open, openat};
 
 use crate::{ConfineError, mounts};
 
-/// The folder that is private to the child and holds temporary files: in memory, and gone when the
-/// child ends.
+/// The folder that is private to the child and has its temporary files: it is in memory, and
+/// disappears when the child ends.
 pub(crate) const TEMPORARY: &str = "/dev/shm";
 /// Its size.
 const TEMPORARY_BYTES: &str = "256m";
@@ -27,11 +27,12 @@ const TEMPORARY_BYTES: &str = "256m";
 /// mounted read-only. The program that this process becomes cannot undo that, not even as the
 /// superuser of its namespace.
 pub(crate) fn enter(without_network: bool, hidden: &[PathBuf], write: &[PathBuf]) -> Result<(), ConfineError> {
-    // Where a process declares its user mappings. The mount at `/proc` will be read-only, and this
-    // handle stays on the current one.
+    // The folder where a process declares its user mappings. The mount at `/proc` will become
+    // read-only, but this handle stays on the current one.
     let process = open("/proc/self", OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
         .map_err(|error| fault("open /proc/self", &error.into()))?;
-    // A deleted folder has no path, and stays where it is, on a mount that will be read-only.
+    // A deleted folder has no path, so the process stays in it, on a mount that will become
+    // read-only.
     let current = std::env::current_dir().ok();
     let mut own = CloneFlags::CLONE_NEWNS | CloneFlags::CLONE_NEWIPC;
     if without_network {
@@ -46,9 +47,9 @@ pub(crate) fn enter(without_network: bool, hidden: &[PathBuf], write: &[PathBuf]
     cover(Path::new(TEMPORARY), &format!("size={TEMPORARY_BYTES},mode=0700"), MsFlags::empty())?;
     for folder in hidden {
         // A folder that is created later would not be covered. If this user cannot create it, it
-        // will not contain anything of the user.
+        // will not contain anything of this user's.
         let _ = fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
-        // A link leads elsewhere.
+        // Links are skipped, because they lead elsewhere.
         if !folder.symlink_metadata().is_ok_and(|found| found.is_dir()) {
             continue;
         }
@@ -62,9 +63,9 @@ pub(crate) fn enter(without_network: bool, hidden: &[PathBuf], write: &[PathBuf]
         }
         mounts::make_read_only(&found)?;
     }
-    // In a nested user namespace, the mounts' restrictions and positions are locked.
+    // In a nested user namespace, the restrictions and positions of the mounts are locked.
     within_a_user_namespace(&process, CloneFlags::CLONE_NEWNS)?;
-    // Opened by path, it leads to the topmost mounts.
+    // Opened by its path, it is on the topmost mounts.
     match current {
         Some(folder) => {
             std::env::set_current_dir(&folder).map_err(|source| ConfineError::Path { path: folder, source })
@@ -74,12 +75,12 @@ pub(crate) fn enter(without_network: bool, hidden: &[PathBuf], write: &[PathBuf]
 }
 
 /// Enters a new user namespace, in which the user and the group are the same as outside. Its
-/// superuser has rights over its own files only: its rights over the machine (loading modules,
-/// reading the memory of others) end here.
+/// superuser only has rights over its own files, and none over the machine, such as loading modules
+/// or reading the memory of others.
 fn within_a_user_namespace(process: &OwnedFd, own: CloneFlags) -> Result<(), ConfineError> {
     let (user, group) = (geteuid(), getegid());
     unshare(CloneFlags::CLONE_NEWUSER | own).map_err(|error| fault("unshare", &error.into()))?;
-    // Without the first write, the kernel does not allow mapping a group.
+    // Without the first write, the kernel does not allow a group to be mapped.
     let texts = [
         ("setgroups", "deny".to_owned()),
         ("uid_map", format!("{user} {user} 1")),
@@ -91,7 +92,7 @@ fn within_a_user_namespace(process: &OwnedFd, own: CloneFlags) -> Result<(), Con
     Ok(())
 }
 
-/// The kernel accepts each of these files in one write only.
+/// Writes the text at once: the kernel accepts only one write for each of these files.
 fn write(process: &OwnedFd, name: &str, text: &str) -> io::Result<()> {
     let file = openat(process, name, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
     fs::File::from(file).write_all(text.as_bytes())

@@ -1,6 +1,6 @@
-//! The allowed system calls: for the engine those that running scripts needs (wasmtime's memory,
-//! tokio's waiting, the pipe to the gateway), for a child without network all but those that make
-//! sockets. What is denied while a component is compiled is in `compiling.rs`.
+//! The allowed system calls: for the engine, those that are needed to run scripts (wasmtime's
+//! memory, tokio's waiting, the pipe to the gateway); for a child without network, all but those
+//! that create sockets. `compiling.rs` has the calls that are denied while a component is compiled.
 
 pub(crate) mod compiling;
 
@@ -30,7 +30,7 @@ const ALLOWED: &[libc::c_long] = &[
     libc::SYS_clock_nanosleep,
     libc::SYS_sched_yield,
     libc::SYS_restart_syscall,
-    // Clocks, if the kernel's page for them is missing, and randomness for a run's seed.
+    // Clocks, in case the kernel's page for them is missing, and randomness for a run's seed.
     libc::SYS_clock_gettime,
     libc::SYS_gettimeofday,
     libc::SYS_getrandom,
@@ -53,12 +53,13 @@ const ALLOWED: &[libc::c_long] = &[
     libc::SYS_exit_group,
 ];
 
-/// `PAGEMAP_SCAN`: `_IOWR('f', 16, struct pm_scan_arg)`, by which a slot's touched pages are found.
+/// `PAGEMAP_SCAN`: `_IOWR('f', 16, struct pm_scan_arg)`, which finds the pages of a slot that were
+/// touched.
 const PAGEMAP_SCAN: u64 = 0xc060_6610;
 
-/// Allows the engine's calls to all threads of this process. Any other call ends it, with one
-/// exception: opening a file for reading fails with `EACCES`. The C library does that in the middle
-/// of an allocation, to learn about the machine, and continues without it.
+/// Restricts all threads of this process to the engine's calls. Any other call ends the process,
+/// with one exception: opening a file for reading fails with `EACCES`. The C library does that in
+/// the middle of an allocation, to learn about the machine, and continues without it.
 pub(crate) fn leave_those_of_the_engine() -> Result<(), ConfineError> {
     let fails = BTreeMap::from([(libc::SYS_openat, vec![reads()?])]);
     let denied = SeccompAction::Errno(libc::EACCES.unsigned_abs());
@@ -95,18 +96,18 @@ fn engine_filter() -> Result<BpfProgram, ConfineError> {
         rule(vec![argument(0, SeccompCmpOp::Eq, option)?])
     });
     rules.insert(libc::SYS_prctl, names.collect::<Result<_, _>>()?);
-    // An abort signals its own process.
+    // An abort sends a signal to its own process.
     let own = u64::from(std::process::id());
     rules.insert(libc::SYS_tgkill, vec![rule(vec![argument(0, SeccompCmpOp::Eq, own)?])?]);
     compile(rules, SeccompAction::KillProcess, SeccompAction::Allow)
 }
 
 /// Denies all threads of this process, and the program that it becomes, sockets of every kind: TCP,
-/// UDP, those at paths and abstract ones. Connected pairs remain allowed, of kinds that cannot be
-/// connected again.
+/// UDP, those at paths, and abstract ones. Connected pairs remain allowed if they are of a kind
+/// that cannot be connected again.
 pub(crate) fn deny_sockets() -> Result<(), ConfineError> {
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> = BTreeMap::new();
-    // io_uring makes sockets without these calls.
+    // io_uring creates sockets without these calls.
     for call in both(libc::SYS_socket).chain(both(libc::SYS_io_uring_setup)) {
         rules.insert(call, Vec::new());
     }
@@ -116,9 +117,9 @@ pub(crate) fn deny_sockets() -> Result<(), ConfineError> {
     apply(&compile(rules, SeccompAction::Allow, denied)?)
 }
 
-/// Connected pairs of the kinds that can be connected again, elsewhere.
+/// Rules for connected pairs of the kinds that can be connected again, to something else.
 fn connectable_pairs() -> Result<Vec<SeccompRule>, ConfineError> {
-    /// The kind of a socket, without the flags that may be with it.
+    /// Masks the kind of a socket, without the flags that may be combined with it.
     const KIND: u64 = 0xf;
     let of_kind = |kind: i32| rule(vec![argument(1, SeccompCmpOp::MaskedEq(KIND), u64::from(kind.unsigned_abs()))?]);
     [libc::SOCK_DGRAM, libc::SOCK_RAW, libc::SOCK_RDM].into_iter().map(of_kind).collect()
@@ -147,8 +148,8 @@ fn rule(conditions: Vec<SeccompCondition>) -> Result<SeccompRule, ConfineError> 
     SeccompRule::new(conditions).map_err(fault)
 }
 
-/// A condition on the lower half of an argument, which is all that the kernel looks at for the
-/// arguments compared here.
+/// A condition on the lower half of an argument. For the arguments compared here, the kernel
+/// ignores the upper half.
 fn argument(index: u8, operator: SeccompCmpOp, value: u64) -> Result<SeccompCondition, ConfineError> {
     SeccompCondition::new(index, SeccompCmpArgLen::Dword, operator, value).map_err(fault)
 }

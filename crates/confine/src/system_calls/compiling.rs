@@ -1,7 +1,7 @@
-//! The calls that are denied while what nobody reviewed is read and compiled.
+//! The calls that are denied while code that nobody reviewed is read and compiled.
 //!
-//! A compiler needs memory, executable memory and threads. So this is a list of what is denied, and
-//! it denies by kinds: starting anything, reaching other processes, and what landlock lets pass.
+//! A compiler needs memory, executable memory and threads. So this is a list of what is denied, by
+//! purpose: starting anything, reaching other processes, and what landlock does not prevent.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,8 @@ use seccompiler::{SeccompAction, SeccompCmpOp, SeccompRule};
 use super::{apply, argument, both, compile, connectable_pairs, rule};
 use crate::ConfineError;
 
-/// Other programs, and other namespaces. Processes are below: a thread is made by the same call.
+/// Other programs, and other namespaces. Processes are below, because the same call creates a
+/// thread.
 const PROGRAMS: &[libc::c_long] = &[
     libc::SYS_execve,
     libc::SYS_execveat,
@@ -23,8 +24,8 @@ const PROGRAMS: &[libc::c_long] = &[
     libc::SYS_setns,
 ];
 
-/// Other processes of the same user: their memory, descriptors, signals and scheduling, and what is
-/// shared with them by name.
+/// Other processes of the same user: their memory, descriptors, signals and scheduling, and
+/// anything shared with them by name.
 const OTHER_PROCESSES: &[libc::c_long] = &[
     libc::SYS_ptrace,
     libc::SYS_process_vm_readv,
@@ -60,8 +61,8 @@ const OTHER_PROCESSES: &[libc::c_long] = &[
     libc::SYS_mq_unlink,
 ];
 
-/// What changes a file without opening it. Landlock does not know these calls; older kernels' does
-/// not know `truncate`.
+/// Calls that change a file without opening it. Landlock does not cover them; in older kernels it
+/// does not cover `truncate` either.
 const FILE_ATTRIBUTES: &[libc::c_long] = &[
     #[cfg(target_arch = "x86_64")]
     libc::SYS_chmod,
@@ -93,13 +94,13 @@ const FILE_ATTRIBUTES: &[libc::c_long] = &[
     libc::SYS_truncate,
 ];
 
-// libc does not have these for every processor. Their numbers are the same on all.
+// libc does not define these for every processor. Their numbers are the same on all.
 const FCHMODAT2: libc::c_long = 452;
 const SETXATTRAT: libc::c_long = 463;
 const REMOVEXATTRAT: libc::c_long = 466;
 const FILE_SETATTR: libc::c_long = 469;
 
-/// Sockets, and what reaches past files into the kernel.
+/// Sockets, and calls that reach the kernel by other ways than files.
 const KERNEL: &[libc::c_long] = &[
     libc::SYS_socket,
     libc::SYS_io_uring_setup,
@@ -112,7 +113,7 @@ const KERNEL: &[libc::c_long] = &[
     libc::SYS_open_by_handle_at,
 ];
 
-/// The commands of `fcntl` and `ioctl` by which a descriptor signals a process of one's choice.
+/// The commands of `fcntl` and `ioctl` that make a descriptor send signals to any chosen process.
 const SIGNALLING_FCNTL: [u64; 3] = [F_SETOWN, F_SETSIG, F_SETOWN_EX];
 const F_SETOWN: u64 = 8;
 const F_SETSIG: u64 = 10;
@@ -122,9 +123,9 @@ const FIOSETOWN: u64 = 0x8901;
 const SIOCSPGRP: u64 = 0x8902;
 
 /// Denies all threads of this process what no compiler needs: other programs and processes, sockets
-/// (but for connected pairs, by which tokio wakes itself), attributes of files, and what reaches
-/// past files into the kernel. The short list of the engine follows when there is nothing more to
-/// compile.
+/// (except connected pairs, with which tokio wakes itself), attributes of files, and calls that
+/// reach the kernel by other ways than files. The engine's short list follows when there is nothing
+/// more to compile.
 pub(crate) fn deny_what_no_compiler_needs() -> Result<(), ConfineError> {
     let lists = [PROGRAMS, OTHER_PROCESSES, FILE_ATTRIBUTES, KERNEL];
     let always = lists.into_iter().flatten().flat_map(|call| both(*call)).chain(calls_of_x32_alone());
@@ -133,25 +134,25 @@ pub(crate) fn deny_what_no_compiler_needs() -> Result<(), ConfineError> {
         rules.extend(both(call).map(|call| (call, denied.clone())));
     }
     apply(&compile(rules, SeccompAction::Allow, SeccompAction::KillProcess)?)?;
-    // The flags of `clone3` are in memory, which a filter cannot read. Without it the C library
-    // makes threads by `clone`.
+    // The flags of `clone3` are in memory, which a filter cannot read. Without it, the C library
+    // creates threads with `clone`.
     let clone3 = both(libc::SYS_clone3).map(|call| (call, Vec::new())).collect();
     apply(&compile(clone3, SeccompAction::Allow, SeccompAction::Errno(libc::ENOSYS.unsigned_abs()))?)
 }
 
-/// The calls that are denied with some arguments only, and these.
+/// The calls that are denied only with some arguments, and these arguments.
 fn by_arguments() -> Result<Vec<(libc::c_long, Vec<SeccompRule>)>, ConfineError> {
     let own = u64::from(std::process::id());
     let thread = u64::from(libc::CLONE_THREAD.unsigned_abs());
     let of_another = || argument(0, SeccompCmpOp::Ne, own);
-    // It could live on without its parent, or be traced again.
+    // Otherwise it could outlive its parent, or be traced again.
     let unbound = [libc::PR_SET_PDEATHSIG, libc::PR_SET_DUMPABLE].map(|option| u64::from(option.unsigned_abs()));
     Ok(vec![
         // A process, not a thread.
         (libc::SYS_clone, vec![rule(vec![argument(0, SeccompCmpOp::MaskedEq(thread), 0)?])?]),
-        // An abort signals its own process.
+        // An abort sends a signal to its own process.
         (libc::SYS_tgkill, vec![rule(vec![of_another()?])?]),
-        // 0 is the own process too.
+        // 0 also stands for the own process.
         (libc::SYS_prlimit64, vec![rule(vec![of_another()?, argument(0, SeccompCmpOp::Ne, 0)?])?]),
         (libc::SYS_prctl, one_of(0, &unbound)?),
         (libc::SYS_fcntl, one_of(1, &SIGNALLING_FCNTL)?),
@@ -165,8 +166,8 @@ fn one_of(index: u8, values: &[u64]) -> Result<Vec<SeccompRule>, ConfineError> {
     values.iter().map(|value| rule(vec![argument(index, SeccompCmpOp::Eq, *value)?])).collect()
 }
 
-/// The numbers that x86-64 has for x32 alone, among them a second `execve` and `ptrace`. Some
-/// kernels take them without the bit of x32 too.
+/// The numbers that only x32 has on x86-64, among them a second `execve` and `ptrace`. Some kernels
+/// accept them without the x32 bit, too.
 fn calls_of_x32_alone() -> impl Iterator<Item = i64> {
     (512..=547).filter(|_| cfg!(target_arch = "x86_64")).flat_map(both)
 }
