@@ -8,18 +8,18 @@ use belljar_policy::Policy;
 
 use crate::setup::{self, Loaded};
 
-/// The caller without a token, in the owner's rules.
+/// How the owner's rules name the caller without a token.
 const OWNER: &str = "owner";
 
-/// Where the artifacts of a configuration are, and what its rules remember of who has read them.
+/// The artifacts of a configuration, and the rules that remember who has read them.
 #[derive(Clone)]
 pub(crate) struct KeptArtifacts {
     store: Arc<dyn Artifacts>,
-    /// The rules that remember who has labelled answers, and where that is kept.
+    /// The rules that remember who has received labelled answers, and the ledger that keeps this.
     rules: Option<(Arc<Policy>, Arc<dyn Ledger>)>,
 }
 
-/// Why an artifact is not read.
+/// Why an artifact cannot be read.
 #[derive(Debug)]
 pub(crate) enum Unread {
     NotThere,
@@ -59,7 +59,7 @@ pub(crate) fn settings(loaded: &Loaded) -> Option<ArtifactSettings> {
 }
 
 impl KeptArtifacts {
-    /// Those of a configuration, or `None` if it has none.
+    /// The artifacts of a configuration, or `None` if it has none.
     pub(crate) fn of(loaded: &Loaded) -> Option<Self> {
         let settings = settings(loaded)?;
         let ledger = setup::ledger_of(&loaded.config.ledger);
@@ -83,7 +83,7 @@ impl KeptArtifacts {
         Ok(entries)
     }
 
-    /// An artifact of a holder, with at most so many bytes.
+    /// An artifact of a holder, if it has at most `max` bytes.
     pub(crate) async fn read(
         &self,
         holder: &Holder,
@@ -99,7 +99,7 @@ impl KeptArtifacts {
         Ok((entry, content))
     }
 
-    /// Keeps that a principal has artifacts with labels, before they get them.
+    /// Records that a principal has artifacts with labels, before the principal gets them.
     async fn remember(&self, holder: &Holder, entries: &[ArtifactEntry]) -> Result<(), Unread> {
         let Some((policy, ledger)) = &self.rules else { return Ok(()) };
         let labels = entries.iter().flat_map(|entry| &entry.labels).filter(|label| policy.label(label).is_some());

@@ -196,8 +196,8 @@ impl Arguments {
             Command::Login(arguments) => arguments.json,
             Command::Install(arguments) => arguments.json,
             Command::Hook(arguments) => arguments.wants_json(),
-            // One writes JSON in any case, two speak a protocol, and two print what is in the form
-            // of shells and of `man`.
+            // One always writes JSON, two speak a protocol, and two print what shells and `man`
+            // read.
             Command::Request(_) | Command::Serve(_) | Command::Host(_) | Command::Completions(_) | Command::Man(_) => {
                 false
             }

@@ -10,7 +10,7 @@ use rand::{TryRngCore as _, rngs::OsRng};
 
 use crate::failure::Failure;
 
-/// The numbers of which typed codes are made are below this one.
+/// Typed codes are numbers below this one.
 const CODES: u32 = 10_000;
 
 /// Whether there is a person who can be asked.

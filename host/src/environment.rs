@@ -14,8 +14,8 @@ use tracing_subscriber::EnvFilter;
 
 use crate::output::{self, Log};
 
-/// The part of the environment that children inherit, and what of it they do not get although they
-/// might need it. What is not UTF-8 is passed to nobody.
+/// The part of the environment that children inherit, and the variables that they do not get
+/// although they might need them. Variables that are not UTF-8 are passed on to nobody.
 pub(crate) fn of_children(settings: &ChildrenSettings) -> ChildEnvironment {
     let variables =
         env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
@@ -95,7 +95,7 @@ pub(crate) fn state_folder() -> Option<PathBuf> {
     Some(folder.join("belljar"))
 }
 
-/// The folder of what belljar could also find out again, whether it exists or not.
+/// The folder for what belljar could find out again, whether it exists or not.
 pub(crate) fn cache_folder() -> Option<PathBuf> {
     let folder = env::var_os("XDG_CACHE_HOME").filter(|path| Path::new(path).is_absolute()).map(PathBuf::from);
     let folder = folder.or_else(|| env::home_dir().map(|home| home.join(".cache")))?;

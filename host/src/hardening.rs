@@ -29,7 +29,7 @@ pub(crate) enum Role {
     /// Checks arguments against schemas, and hardens itself.
     Checker,
     /// Confines itself and becomes a child server. It has nothing that its child does not get, and
-    /// a hidden process could not name its user in a namespace of its own.
+    /// a hidden process could not map its user in a namespace of its own.
     Confiner,
     /// Serves commands, and was usually started by one.
     Daemon,

@@ -1,4 +1,4 @@
-//! What `--help` shows besides the options: examples, and what an option does not show.
+//! What `--help` shows besides the options: examples, and what the options do not say.
 //!
 //! A paragraph is one line, since clap breaks lines to the width of the terminal.
 

@@ -1,5 +1,5 @@
-//! Which version of a package a server would run now: what its package manager has in its cache. No
-//! program is started, and nothing is asked over the network.
+//! Which version of a package a server would run now: the one in its package manager's cache. No
+//! program is started, and nothing is requested over the network.
 
 use std::{
     collections::BTreeMap,
@@ -12,19 +12,19 @@ use std::{
 use belljar_config::packages::{PackageSource, UnpinnedPackage};
 use serde::Deserialize;
 
-/// Entries of a folder that are looked at. A cache that is used for years has some hundred.
+/// How many entries of a folder are examined. A cache that was used for years has a few hundred.
 const ENTRIES: usize = 4_096;
 /// The most that is read of a package.json, in bytes.
 const MANIFEST_BYTES: u64 = 1 << 20;
 
-/// The version that is in the cache of the package's manager, as a child with this environment
-/// finds it; the newest of several. `None` where that cannot be known.
+/// The version in the cache of the package's manager, as a child with this environment finds it;
+/// the newest if there are several. `None` if it cannot be known.
 pub(crate) fn version(package: &UnpinnedPackage, environment: &BTreeMap<String, String>) -> Option<String> {
     let folders = Folders(environment);
     let version = match package.source {
         PackageSource::Npm => of_npm(&folders.npm()?, &package.name),
         PackageSource::PyPi => of_uv(&folders.uv()?, &package.name),
-        // A commit or digest stands in no cache under a name that a person would recognise.
+        // No cache lists a commit or a digest under a name that a person would recognise.
         PackageSource::Git | PackageSource::Image => None,
     };
     version.filter(|version| is_version(version))
@@ -49,7 +49,7 @@ impl Folders<'_> {
     }
 }
 
-/// npx installs each set of packages in a folder of its own, and takes it from there again.
+/// npx installs each set of packages in a folder of its own, and reuses it later.
 fn of_npm(cache: &Path, name: &str) -> Option<String> {
     #[derive(Deserialize)]
     struct Manifest {
@@ -88,7 +88,7 @@ fn file_name(path: &Path) -> &str {
     path.file_name().and_then(|name| name.to_str()).unwrap_or_default()
 }
 
-/// The one that was written last.
+/// The path that was written last.
 fn newest(paths: impl Iterator<Item = PathBuf>) -> Option<PathBuf> {
     let time = |path: &PathBuf| {
         fs::symlink_metadata(path).and_then(|found| found.modified()).unwrap_or(SystemTime::UNIX_EPOCH)
@@ -96,7 +96,7 @@ fn newest(paths: impl Iterator<Item = PathBuf>) -> Option<PathBuf> {
     paths.max_by_key(time)
 }
 
-/// What a cache says is shown to a person who copies it: it must look like a version.
+/// The version is shown to a person who may copy it, so it must look like one.
 fn is_version(version: &str) -> bool {
     version.len() <= 64
         && version.starts_with(|first: char| first.is_ascii_digit())

@@ -1,4 +1,4 @@
-//! What is told of a run that the ledger keeps, by commands and on the page.
+//! What commands and the page show of a run in the ledger.
 
 use belljar_ledger::{KeptCall, KeptRecording, KeptRun, WholeRun};
 use belljar_model::RunId;
@@ -76,7 +76,7 @@ pub(crate) fn first_difference((one, calls): &WholeRun, (other, other_calls): &W
     let shown = |value: &dyn std::fmt::Debug| format!("{value:?}");
     if one.key != other.key {
         let key = |run: &KeptRun| run.key.map(|key| format!("{key:08x}")).unwrap_or_default();
-        // Digests with two keys cannot be compared.
+        // Digests made with two different keys cannot be compared.
         return differ("key of the digests", None, key(one), key(other));
     }
     let digest = |digest: Option<&belljar_ledger::Digest>| {

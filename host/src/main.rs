@@ -63,7 +63,7 @@ fn main() -> ExitCode {
         Role::Checker => return belljar_gateway::check_arguments(std::env::args_os().skip(2)),
         _ => {}
     }
-    // What a client reads from a hook is always an answer, also where the command line is wrong.
+    // A hook always answers its client, even if the command line is wrong.
     if let Some(code) = commands::hook::answered() {
         return code;
     }

@@ -1,4 +1,4 @@
-//! Traces of this process's runs and requests, where the variables of OpenTelemetry ask for them.
+//! Traces of this process's runs and requests, if OpenTelemetry's variables ask for them.
 
 use std::time::SystemTime;
 
@@ -16,7 +16,7 @@ mod sent {
     use belljar_telemetry::{SpanCounts, TraceSettings, Traces};
     use belljar_upstream::RequestsHeard;
 
-    /// Those of this process: it has one queue, and sends once.
+    /// The traces of this process, which has one queue.
     static TRACES: OnceLock<Option<Traces>> = OnceLock::new();
 
     fn traces() -> Option<&'static Traces> {
@@ -38,7 +38,7 @@ mod sent {
         toolbox
     }
 
-    /// Hears of the requests of children, if they are traced.
+    /// Listens to the requests of children, if they are traced.
     pub(crate) fn of_children() -> Option<RequestsHeard> {
         let traces = traces()?;
         Some(Arc::new(|request| traces.child_request(&request)))
@@ -109,19 +109,19 @@ pub(crate) use sent::{counts, finish, of_children, traced};
 
 /// A client's request that is to have a span of its own if no run answers it.
 pub(crate) struct Asked {
-    /// `None` where nothing is traced.
+    /// `None` if nothing is traced.
     request: Option<RequestTrace>,
     began: SystemTime,
 }
 
 impl Asked {
-    /// One that begins now.
+    /// A request that begins now.
     pub(crate) fn now(request: impl FnOnce() -> Option<RequestTrace>) -> Self {
         let request = sent::is_on().then(request).flatten();
         Self { request, began: SystemTime::now() }
     }
 
-    /// It has ended without a run.
+    /// The request has ended without a run.
     pub(crate) fn ended(self, failure: Option<RequestFailure>) {
         if let Some(request) = self.request {
             sent::client_request(&request, self.began, failure);
@@ -129,7 +129,7 @@ impl Asked {
     }
 }
 
-/// A search, which has a span whatever becomes of it.
+/// A search, which always has a span.
 pub(crate) struct Searching {
     request: Option<RequestTrace>,
     began: SystemTime,
@@ -137,12 +137,12 @@ pub(crate) struct Searching {
 }
 
 impl Searching {
-    /// One that begins now, for this request if there is one.
+    /// A search that begins now, for this request if there is one.
     pub(crate) fn now(request: Option<RequestTrace>) -> Self {
         Self { request: request.map(RequestTrace::bounded), began: SystemTime::now(), is_over: false }
     }
 
-    /// It has ended; with this kind of error, if it failed.
+    /// The search has ended, with this kind of error if it failed.
     pub(crate) fn ended(mut self, failed: Option<ErrorKind>) {
         self.is_over = true;
         sent::search(self.request.as_ref(), self.began, failed);
@@ -152,7 +152,7 @@ impl Searching {
 impl Drop for Searching {
     fn drop(&mut self) {
         if !self.is_over {
-            // Nobody waited for it any more.
+            // Nobody waited for the search any more.
             sent::search(self.request.as_ref(), self.began, Some(ErrorKind::Cancelled));
         }
     }

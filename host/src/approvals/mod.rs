@@ -25,7 +25,7 @@ pub(crate) use webhook::Told;
 
 use crate::failure::Failure;
 
-/// How often a place looks for questions while one of its runs goes on.
+/// How often a place checks for questions while one of its runs is live.
 pub(crate) const LOOK_EVERY: Duration = Duration::from_millis(200);
 
 /// The number by which a place finds its questions.
@@ -33,8 +33,8 @@ pub(crate) fn new_desk() -> Result<u64, Failure> {
     OsRng.try_next_u64().map_err(|error| Failure::internal(format!("the system gave no random number: {error}")))
 }
 
-/// Who can be asked about a run of a command: the person at its terminal; if there is none, the
-/// owner, and the run is put aside at once.
+/// Who can be asked about a run of a command: the person at its terminal. If there is no terminal,
+/// it is the owner, and the run is put aside at once.
 pub(crate) fn asked_at_command(settings: &ApprovalsSettings, terminal: Option<u64>) -> Approvals {
     match at_terminal(terminal) {
         Some(desk) => asked(settings, Some(desk), false),
@@ -53,13 +53,13 @@ pub(crate) fn at_client(id: Option<u64>) -> Option<Desk> {
 }
 
 /// Who can be asked about a run of a client of the MCP server: its user at this desk, and the owner
-/// by a command. If the user is asked in the answer, the run is put aside as soon as it waits.
+/// with a command. If the user is asked in the answer, the run is put aside as soon as it waits.
 pub(crate) fn asked_by_client(settings: &ApprovalsSettings, desk: Option<u64>, with_answer: bool) -> Approvals {
     let approvals = asked(settings, at_client(desk), true);
     if with_answer { Approvals { hold: Duration::ZERO, ..approvals } } else { approvals }
 }
 
-/// Who can be asked about a run: the person at this desk, and the owner by `belljar approve`.
+/// Who can be asked about a run: the person at this desk, and the owner with `belljar approve`.
 pub(crate) fn asked(settings: &ApprovalsSettings, desk: Option<Desk>, by_command: bool) -> Approvals {
     let ApprovalsSettings { wait, allow_yes, hold, max_resting, webhook: _ } = *settings;
     Approvals { desk, by_command, allow_yes, wait, hold, max_resting }

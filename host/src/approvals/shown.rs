@@ -19,7 +19,7 @@ use crate::render::count::roughly;
 /// The heading of the arguments.
 const INDENT: &str = "    ";
 
-/// The question for programs.
+/// The question as JSON, for programs.
 pub(crate) fn in_json(question: &Question) -> Value {
     let binding = &question.binding;
     let milliseconds = |time: SystemTime| {
@@ -45,14 +45,14 @@ pub(crate) fn in_json(question: &Question) -> Value {
     })
 }
 
-/// How much longer arguments may become when they are laid out. Deeply nested ones become a
-/// hundred times as long.
+/// How many times longer arguments may become when they are laid out. Without a bound, deeply
+/// nested ones could become a hundred times as long.
 const LONGER: usize = 4;
-/// The least bytes that may become longer.
+/// Shorter arguments are treated as if they had this many bytes.
 const SHORT: usize = 4096;
 
-/// The arguments as a person reads them: laid out, with nothing that is invisible. Where that would
-/// be much longer, they are as they would be sent.
+/// The arguments as a person reads them: laid out, and with invisible characters escaped. If they
+/// would become much longer, they are shown as they would be sent.
 pub(crate) fn laid_out(arguments: &str) -> String {
     let mut bounded = Bounded { bytes: Vec::new(), room: arguments.len().max(SHORT).saturating_mul(LONGER) };
     let written = serde_json::from_str::<Value>(arguments)
@@ -61,7 +61,7 @@ pub(crate) fn laid_out(arguments: &str) -> String {
     display::json(laid_out.as_deref().unwrap_or(arguments)).into_owned()
 }
 
-/// Bytes up to a bound. More is an error, before it is there.
+/// Collects bytes up to a bound. Going beyond it is an error, and nothing more is stored.
 struct Bounded {
     bytes: Vec<u8>,
     room: usize,
@@ -79,7 +79,7 @@ impl io::Write for Bounded {
     }
 }
 
-/// The question, one fact a line, with the arguments that would be sent.
+/// The question, one fact per line, with the arguments that would be sent.
 pub(crate) fn shown(question: &Question) -> String {
     let binding = &question.binding;
     let mut text = format!("  call       {}  ({})", line(&binding.tool.to_string()), question.effect);

@@ -1,5 +1,4 @@
-//! The terminal at which a run was started: the person there is asked, one question after the
-//! other.
+//! The terminal at which a run was started: the person there is asked, one question at a time.
 //!
 //! Yes or no must be typed in full, or `any`: that approves any arguments of the tool under the
 //! rule, for the rest of the run. A line that was typed before its question was shown is discarded;
@@ -22,7 +21,7 @@ use tokio::{
 use super::{LOOK_EVERY, new_desk, shown};
 use crate::{consent, failure::Failure, output, setup::Loaded};
 
-/// A terminal for questions, which it finds by its number.
+/// A terminal at which questions are asked. It finds its questions by its number.
 pub(crate) struct TerminalDesk {
     id: u64,
     task: JoinHandle<()>,
@@ -47,7 +46,7 @@ impl TerminalDesk {
 
 impl Drop for TerminalDesk {
     fn drop(&mut self) {
-        // A pending read of a line is abandoned: the process ends before it does.
+        // A pending read of a line is abandoned: the process ends without waiting for it.
         self.task.abort();
     }
 }
@@ -62,7 +61,7 @@ async fn look(desk: u64, ledger: Arc<dyn Ledger>) {
         match asked {
             Ok(questions) => {
                 for kept in questions.iter().filter(|kept| seen.insert(kept.question.id)) {
-                    // One answer may have decided several.
+                    // One answer may have decided several questions.
                     if !is_open(&ledger, kept.question.id).await {
                         continue;
                     }
@@ -86,7 +85,7 @@ async fn is_open(ledger: &Arc<dyn Ledger>, id: QuestionId) -> bool {
     }
 }
 
-/// Asks until yes, no or any is typed. Returns whether anybody is there.
+/// Asks until yes, no or any is typed. Returns whether anybody answered.
 async fn ask(desk: u64, ledger: &Arc<dyn Ledger>, kept: &KeptQuestion) -> bool {
     let id = kept.question.id;
     consent::forget_what_was_typed();

@@ -7,7 +7,7 @@ use belljar_config::WebhookSettings;
 use belljar_gateway::Gateway;
 use belljar_webhook::{Settings, Webhook};
 
-/// How long a process that ends waits for unsent messages.
+/// How long an ending process waits for unsent messages.
 const PATIENCE: Duration = Duration::from_secs(3);
 
 /// The webhook, or `None` if the configuration names no address.

@@ -54,7 +54,7 @@ fn option(spec: &LimitSpec) -> Arg {
 
 fn nanoseconds(text: &str) -> Result<u64, String> {
     let duration = duration(text)?;
-    // What is parsed is at most 30 days.
+    // The parser accepts at most 30 days.
     u64::try_from(duration.as_nanos()).map_err(|fault| fault.to_string())
 }
 

@@ -51,7 +51,7 @@ impl ServeArguments {
         self.http.is_some() || self.socket().is_some()
     }
 
-    /// The Unix socket that is asked for. Only Unix has the option.
+    /// The requested Unix socket. The option exists only on Unix.
     pub(crate) fn socket(&self) -> Option<&Path> {
         #[cfg(unix)]
         let socket = self.socket.as_deref();

@@ -50,29 +50,29 @@ pub(crate) struct Generations {
     /// One reload at a time.
     reading: tokio::sync::Mutex<()>,
     over: CancellationToken,
-    /// What hooks have told agents, whichever configuration their rules were in.
+    /// What hooks have told agents, under whichever configuration.
     told: Mutex<Told>,
     telemetry: Arc<Telemetry>,
     /// The last metrics, and when they were asked for.
     scraped: Mutex<Option<(Instant, String)>>,
 }
 
-/// How often metrics are made, however often they are asked for.
+/// How often metrics are collected at most, however often they are requested.
 const SCRAPE_EVERY: Duration = Duration::from_secs(1);
 
 struct GenerationsState {
     current: Generation,
     in_use: watch::Sender<()>,
     ending: JoinSet<()>,
-    /// What listens to the runs of each generation, if anybody wants to know.
+    /// The tasks that listen to the runs of each generation, if telemetry is wanted.
     listening: Option<JoinSet<()>>,
-    /// Of each generation that is listened to.
+    /// The toolboxes of the generations that are listened to.
     toolboxes: Toolboxes,
 }
 
 type Toolboxes = Arc<Mutex<Vec<Weak<Toolbox>>>>;
 
-/// The runs of all generations that have begun and not ended.
+/// The runs of all generations that have begun but not ended.
 fn live(toolboxes: &Toolboxes) -> Vec<RunId> {
     let mut toolboxes = toolboxes.lock();
     toolboxes.retain(|toolbox| toolbox.strong_count() > 0);
@@ -134,14 +134,14 @@ impl Generations {
         })
     }
 
-    /// Counts from now on what runs do.
+    /// Starts to count what runs do.
     pub(crate) fn begin_telemetry(&self) {
         let mut state = self.state();
         state.listening.get_or_insert_with(JoinSet::new);
         state.listen(&self.telemetry);
     }
 
-    /// What is known of the runs of this process.
+    /// What is known about the runs of this process.
     pub(crate) fn telemetry(&self) -> &Arc<Telemetry> {
         &self.telemetry
     }
@@ -179,7 +179,7 @@ impl Generations {
         text
     }
 
-    /// What runs do at this moment, from the same events as the metrics and the page.
+    /// What runs are doing now, from the same events as the metrics and the page.
     pub(crate) async fn live(&self, run: Option<RunId>) -> Result<Live, DaemonError> {
         self.telemetry.watch_runs();
         let toolbox = self.current().setup.toolbox.clone();
@@ -200,7 +200,7 @@ impl Generations {
         live(&toolboxes).contains(&run)
     }
 
-    /// Cancels a live run of any generation, and returns whether there is one of this name.
+    /// Cancels a live run of any generation, and returns whether there is one with this name.
     pub(crate) fn cancel(&self, run: RunId) -> bool {
         let toolboxes = self.state().toolboxes.clone();
         toolboxes.lock().iter().filter_map(Weak::upgrade).any(|toolbox| toolbox.cancel(run))
@@ -228,7 +228,7 @@ impl Generations {
         current.setup.toolbox.upstream().begin_warm();
         let over = self.over.clone();
         let mut state = self.state();
-        // Those that have ended.
+        // Removes the tasks that have ended.
         while state.ending.try_join_next().is_some() {}
         let toolbox = std::mem::replace(&mut state.current, current).setup.toolbox.clone();
         state.listen(&self.telemetry);
@@ -255,7 +255,7 @@ impl Generations {
         while ending.join_next().await.is_some() {}
     }
 
-    /// Whether a hook says this for the first time. From then on it has been said.
+    /// Whether a hook says this for the first time. From then on it counts as said.
     pub(super) fn is_said_first(&self, key: u64) -> bool {
         self.told.lock().is_first(key)
     }
@@ -265,7 +265,7 @@ impl Generations {
     }
 }
 
-/// The resident memory of this process, where the system says it.
+/// The resident memory of this process, if the system reports it.
 fn resident_memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let kib: u64 =
@@ -274,7 +274,8 @@ fn resident_memory() -> Option<u64> {
 }
 
 impl GenerationsState {
-    /// Listens to the runs of the current generation, if that is wanted. It ends with them.
+    /// Listens to the runs of the current generation, if telemetry is wanted. The task ends with
+    /// the generation's events.
     fn listen(&mut self, telemetry: &Arc<Telemetry>) {
         if let Some(listening) = &mut self.listening {
             while listening.try_join_next().is_some() {}

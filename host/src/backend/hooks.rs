@@ -15,7 +15,8 @@ const MAX_SERVERS: usize = 64;
 /// Whether a rule says something now.
 pub(super) fn answer(generations: &Generations, asked: &AskHook) -> HookAnswer {
     let current = generations.current();
-    // Nobody is led to what cannot be used, and it does not count as said.
+    // No agent is pointed to a server that cannot be used, and then the rule does not count as
+    // said.
     let is_usable = asked.server.as_deref().is_none_or(|server| is_usable(current.setup.toolbox.upstream(), server));
     HookAnswer { say: is_usable && asked.key.is_none_or(|key| generations.is_said_first(key)) }
 }
@@ -29,7 +30,7 @@ fn is_usable(upstream: &Upstream, server: &str) -> bool {
         && (instances.peek().is_none() || instances.any(|status| !is_down(status.state)))
 }
 
-/// Starts servers, and waits for none of them.
+/// Starts servers without waiting for them.
 pub(super) fn warm(generations: &Generations, asked: &Warm) -> Result<Warmed, DaemonError> {
     if asked.servers.len() > MAX_SERVERS {
         let message = format!("at most {MAX_SERVERS} servers can be started at once");

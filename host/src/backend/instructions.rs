@@ -9,7 +9,7 @@ use crate::{artifacts, setup::Loaded};
 /// Bytes of all servers' names. With more servers, a model has to search.
 const NAMES_BYTES: usize = 600;
 
-/// What a model is told of what is left of a run.
+/// What a model is told if nothing is kept between runs.
 const NOTHING_KEPT: &str = "Nothing is kept from one run to the next.";
 const ARTIFACTS: &str = "A value or logs that are too large to be shown come back as a preview with the id of an artifact: in later scripts \
                          artifacts.get(id) is all of it, artifacts.search(words, { in: id }) finds passages, artifacts.text(id, { from, to }) \
@@ -30,7 +30,7 @@ pub(super) fn instructions(loaded: &Loaded) -> String {
     if loaded.policy.is_some() { with_rules(&instructions) } else { instructions }
 }
 
-/// What lives between runs.
+/// Says what is kept between runs.
 fn kept(has_artifacts: bool, has_keep: bool) -> String {
     let parts = [has_artifacts.then_some(ARTIFACTS), has_keep.then_some(KEEP)];
     let parts: Vec<&str> = parts.into_iter().flatten().collect();

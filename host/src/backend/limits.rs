@@ -1,4 +1,4 @@
-//! Decides who may raise a limit. The owner may, at the command line and by a request to the
+//! Decides who may raise a limit. The owner may, on the command line and in a request to the
 //! daemon, which serves nobody else. A client of belljar's MCP server is a model, and a principal
 //! is one of many: they may only lower limits.
 

@@ -51,7 +51,7 @@ enum Children {
 /// What `belljar servers --stats --json` prints.
 #[derive(Serialize)]
 struct ServersFigures {
-    /// Over so many days.
+    /// The number of days that they cover.
     days: u32,
     servers: Vec<ServerFigures>,
 }
@@ -63,12 +63,12 @@ enum Work {
 }
 
 impl Local {
-    /// With children of its own, none of them started.
+    /// A backend with children of its own, none of them started.
     pub(super) fn alone(setup: Setup) -> Self {
         Self { setup: Arc::new(setup), gateway: None, children: Children::Own }
     }
 
-    /// With the children of a generation.
+    /// A backend with the children of a generation.
     pub(super) fn of(generation: Generation) -> Self {
         let (setup, gateway) = (generation.setup.clone(), Some(generation.gateway.clone()));
         Self { setup, gateway, children: Children::Shared { _generation: Box::new(generation) } }
@@ -87,7 +87,7 @@ impl Local {
         Ok(self.gateway.insert(gateway).clone())
     }
 
-    /// Executes a run. `request` stays there if none has begun for it.
+    /// Executes a run. `request` is left in place if no run has begun for it.
     async fn run(
         &mut self,
         mut asked: Execute,
@@ -155,7 +155,7 @@ impl Local {
             budget: asked.budget,
         };
         if self.toolbox().has_skills() {
-            // Its engine reads what they take.
+            // The parameters of named scripts are read by the gateway's engine.
             self.gateway().await?;
             self.toolbox().refresh_skills().await;
         }
@@ -192,7 +192,7 @@ impl Backend for Local {
                     Ok(outcome) => outcome.result.as_ref().err().map(|error| error.kind),
                     Err(failure) => Some(failure.kind()),
                 };
-                // Whoever waits for a person has not failed.
+                // A run that waits for a person has not failed.
                 let kind = kind.filter(|kind| *kind != ErrorKind::Approval);
                 refused.ended(kind.map(|kind| RequestFailure::Tool(Some(kind))));
             }
@@ -293,7 +293,7 @@ fn told(mut outcome: Outcome) -> Result<Told, Failure> {
     Ok(Told { answer: json(&outcome)?, text, media, recording })
 }
 
-/// Whose the things are that live between the runs of this caller.
+/// Who owns what is kept between the runs of this caller.
 fn holder(asked: &mut Execute) -> Result<Holder, Failure> {
     let workspace = asked.workspace.take().unwrap_or_default();
     if workspace.len() > MAX_WORKSPACE_BYTES {
@@ -303,7 +303,7 @@ fn holder(asked: &mut Execute) -> Result<Holder, Failure> {
         );
         return Err(usage(message));
     }
-    // The whole name: what is cut off could tell two principals apart.
+    // The whole name: two principals might differ only in the part that would be cut off.
     let principal = asked.principal.as_ref().map(|principal| principal.name.as_str().into());
     Ok(Holder { principal, workspace: workspace.into() })
 }

@@ -5,11 +5,11 @@
 //! each request. Both take the requests of the daemon's protocol.
 //!
 //! `local.rs` does the work in this process, with children of its own or with those of a
-//! generation, which `generations.rs` keeps. `remote.rs` has the daemon do it, and `service.rs` is
-//! the daemon's side of that: a local backend behind the socket, and `hooks.rs` what it does beside
-//! that for the hooks of coding agents. `hosted/` does runs for programs that speak the host
-//! protocol. `limits.rs` decides who may raise a limit, and `instructions.rs` is what a client is
-//! told of the children.
+//! generation, which `generations.rs` keeps. `remote.rs` has the daemon do it. `service.rs` is the
+//! daemon's side of that: a local backend behind the socket. `hooks.rs` is what the daemon does for
+//! the hooks of coding agents. `hosted/` executes runs for programs that speak the host protocol.
+//! `limits.rs` decides who may raise a limit, and `instructions.rs` is what a client is told about
+//! the children.
 
 mod generation;
 mod generations;

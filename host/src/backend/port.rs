@@ -15,7 +15,7 @@ use crate::{
 /// Completes when nobody waits for the answer any more.
 pub(crate) type Cancelled<'a> = BoxFuture<'a, ()>;
 
-/// Handles requests, one after the other.
+/// Handles requests, one at a time.
 ///
 /// Dropping a future abandons its request. A cancelled run still reports what it has done.
 pub(crate) trait Backend: Send {

@@ -90,13 +90,13 @@ impl Backend for Remote {
     }
 }
 
-/// A connection for each request. The configuration is read again for it: if that or belljar has
+/// A connection for each request. The configuration is read again each time: if it or belljar has
 /// changed, the daemon is replaced, as by any command.
 pub(crate) struct RemoteEachTime {
     config: ConfigArguments,
     instructions: Arc<str>,
     asking: Asking,
-    /// Those of the configuration with this fingerprint.
+    /// The artifacts of the configuration with this fingerprint.
     artifacts: Mutex<(String, Option<KeptArtifacts>)>,
     longest: Duration,
 }
@@ -117,7 +117,7 @@ impl RemoteEachTime {
 }
 
 impl Backends for RemoteEachTime {
-    /// The daemon, also for the built-in demo.
+    /// The daemon, even for the built-in demo.
     fn backend(&self) -> BoxFuture<'_, Result<Box<dyn Backend>, Failure>> {
         async {
             let loaded = setup::read(&self.config)?;
@@ -138,7 +138,7 @@ impl Backends for RemoteEachTime {
         self.asking.clone()
     }
 
-    /// Those of the configuration as it is now: its owner may have turned them off.
+    /// The artifacts of the configuration as it is now: its owner may have turned them off.
     fn artifacts(&self) -> Option<KeptArtifacts> {
         let loaded = match setup::read(&self.config) {
             Ok(loaded) => loaded,
@@ -166,8 +166,8 @@ impl Backends for RemoteEachTime {
 
     fn set_client_abilities(&self, _: ClientAbilities) {}
 
-    /// Has the daemon read its configuration again, if it is running. One that starts later reads
-    /// it anyway.
+    /// Makes the daemon read its configuration again, if it is running. A daemon that starts later
+    /// reads it anyway.
     fn reload(&self) -> BoxFuture<'_, Result<Option<Reloaded>, Failure>> {
         async {
             let place = Place::of(&setup::read_to_call(&self.config)?)?;

@@ -29,7 +29,7 @@ use crate::{daemon, failure::Failure, page::Page};
 pub(crate) struct GatewayService(Arc<Generations>, Arc<Page>);
 
 impl GatewayService {
-    /// Answers with these.
+    /// A service that answers from these generations and this page.
     pub(crate) fn new(generations: Arc<Generations>) -> Self {
         let page = Arc::new(Page::new(generations.clone()));
         Self(generations, page)

@@ -45,7 +45,7 @@ pub(crate) struct DecideArguments {
     pub(crate) yes: bool,
 }
 
-/// The ledger of this user. Decisions are in it when the command ends.
+/// The ledger of this user. Decisions are stored by the time the command ends.
 fn ledger() -> SqliteLedger {
     setup::ledger_of(&LedgerSettings::default())
 }

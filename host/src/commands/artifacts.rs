@@ -1,4 +1,4 @@
-//! `belljar artifacts`: what runs left for later ones.
+//! `belljar artifacts`: what runs have kept for later ones.
 
 use std::{
     collections::BTreeMap,
@@ -152,7 +152,7 @@ pub(crate) async fn artifacts(arguments: ArtifactsArguments) -> Result<ExitCode,
     }
 }
 
-/// What a command looks at.
+/// What a command works on.
 struct Place {
     ledger: SqliteLedger,
     artifacts: SqliteArtifacts,
@@ -161,7 +161,7 @@ struct Place {
 
 impl Place {
     fn of(arguments: &HolderArguments) -> Result<Self, Failure> {
-        // How long artifacts are kept is in the configuration, and who writes applies it.
+        // The configuration says how long artifacts are kept, and every writer applies that.
         let config = setup::read(&arguments.config)?.config;
         let principal = arguments.principal.as_deref().map(Into::into);
         let holder = Holder { principal, workspace: arguments.workspace.or_folder().into() };
@@ -185,7 +185,7 @@ impl Place {
         found.ok_or_else(|| failed(ArtifactError::NotThere(which.clone())))
     }
 
-    /// Hands each piece of an artifact's content on.
+    /// Passes on each piece of an artifact's content.
     async fn content(
         &self,
         entry: &ArtifactEntry,
@@ -213,7 +213,7 @@ impl Place {
         Ok(whole)
     }
 
-    /// What was written is kept when the command ends.
+    /// Makes sure that what was written is stored before the command ends.
     async fn close(self) {
         self.ledger.close().await;
     }
@@ -272,7 +272,7 @@ async fn list(arguments: &HolderArguments, all: bool, json: bool) -> Result<Exit
     Ok(ExitCode::SUCCESS)
 }
 
-/// Whose they are, for people.
+/// Who owns the artifacts, for people.
 fn owner(holder: &Holder) -> String {
     match &holder.principal {
         None => holder.workspace.to_string(),
@@ -388,7 +388,7 @@ async fn remove(
     Ok(ExitCode::SUCCESS)
 }
 
-/// How much each principal has, and of what: for `belljar doctor`.
+/// How much is kept in total, and how full the fullest principal is: for `belljar doctor`.
 pub(super) async fn totals(
     ledger: &SqliteLedger,
     settings: belljar_model::ArtifactSettings,

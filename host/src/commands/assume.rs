@@ -18,9 +18,9 @@ pub(crate) enum Assume {
     Done,
 }
 
-/// Notes the assumption after a person has typed a code, or if `--yes` was given and is allowed.
-/// Returns whether the run can be resumed here: one of another principal is resumed when they ask
-/// again.
+/// Records the assumption after a person has typed a code, or if `--yes` was given and is allowed.
+/// Returns whether the run can be resumed here: the run of another principal is resumed when that
+/// principal asks again.
 pub(super) async fn assume(loaded: &Loaded, run: RunId, assumed: Assume, yes: bool) -> Result<bool, Failure> {
     let ledger = setup::ledger_of(&loaded.config.ledger);
     let Some((kept, calls)) = ledger.run(run).await.map_err(unusable)? else {

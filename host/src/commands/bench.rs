@@ -63,7 +63,7 @@ pub(crate) async fn bench(arguments: BenchArguments) -> Result<ExitCode, Failure
         Some(ended) = measuring.join_next() => Some(ended),
         () = told_to_end => None,
     };
-    // Everything under way is gone, including processes and folders, before this one ends.
+    // Everything under way, including processes and folders, is gone before this process ends.
     measuring.shutdown().await;
     progress.end();
     let report = match ended {

@@ -113,7 +113,7 @@ async fn status(config: &ConfigArguments, json: bool) -> Result<ExitCode, Failur
     }
 }
 
-/// What is counted begins with the daemon, so none is started to be asked.
+/// The counts begin with the daemon, so no daemon is started just to be asked.
 async fn metrics(config: &ConfigArguments, json: bool) -> Result<ExitCode, Failure> {
     let place = Place::of(&setup::read(config)?)?;
     let connected = DaemonClient::connect(&place.address).await;
@@ -129,7 +129,7 @@ async fn metrics(config: &ConfigArguments, json: bool) -> Result<ExitCode, Failu
     if json {
         output::print_json(&metrics);
     } else {
-        // Names in it are on one line already, and hide nothing.
+        // Names in it are already on one line, and contain no hidden characters.
         output::print(metrics.text.trim_end());
     }
     Ok(ExitCode::SUCCESS)

@@ -45,7 +45,7 @@ pub(crate) struct DoctorArguments {
     pub(crate) json: bool,
 }
 
-/// One thing that was looked at.
+/// One thing that was checked.
 #[derive(Serialize)]
 struct Check {
     what: String,
@@ -74,7 +74,8 @@ impl Check {
     }
 }
 
-/// 0 where all is well, 1 where something is wrong that can be fixed, 2 where the configuration is.
+/// Returns 0 if all is well, 2 if the configuration cannot be used, and 1 if anything else is
+/// wrong.
 pub(crate) async fn doctor(arguments: DoctorArguments) -> Result<ExitCode, Failure> {
     let told_to_end = signals::told_to_end();
     let loaded = setup::read(&arguments.config);
@@ -154,7 +155,7 @@ fn rules(found: Option<(PathBuf, Arc<Policy>)>, specs: &[ServerSpec], lists: &[O
     checks
 }
 
-/// What servers get of the environment of whoever asks, and what they do not get and might need.
+/// What servers get from the caller's environment, and what they do not get but might need.
 fn variables(environment: &ChildEnvironment) -> Check {
     let (what, passed) = ("environment of servers", counted(environment.passed.len(), "variable"));
     let Some(names) = environment.withheld.told() else { return Check::good(what, passed) };
@@ -208,7 +209,7 @@ async fn kept_values(loaded: &Loaded) -> Option<Check> {
     })
 }
 
-/// How much runs left for later ones, if they may.
+/// How much runs have kept for later ones, if they may.
 async fn artifacts(loaded: &Loaded) -> Option<Check> {
     let (what, settings) = ("artifacts", loaded.config.artifacts);
     if !settings.enabled {
@@ -365,7 +366,7 @@ fn targets(figures: &ServerFigures) -> impl Iterator<Item = Check> {
     })
 }
 
-/// What can be done about a target that is missed.
+/// What can be done about a missed target.
 fn hint_of_target(name: &str) -> &'static str {
     match name {
         "start" | "first" => {

@@ -99,7 +99,7 @@ pub(crate) async fn keep(arguments: KeepArguments) -> Result<ExitCode, Failure> 
     }
 }
 
-/// What a command looks at.
+/// What a command works on.
 struct Place {
     ledger: SqliteLedger,
     holder: Holder,

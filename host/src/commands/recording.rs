@@ -16,7 +16,7 @@ pub(super) const MAX_BYTES: ByteSize = ByteSize::mib(16);
 /// Bytes of a fixture, which has the same content as text.
 pub(super) const MAX_FIXTURE_BYTES: ByteSize = ByteSize::mib(64);
 
-/// A new file for a recording. It is created before the run, so that the run is not made in vain.
+/// A new file for a recording. Its place is checked before the run, so that no run is made in vain.
 pub(super) struct RecordingFile {
     path: PathBuf,
     folder: Dir,

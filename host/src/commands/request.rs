@@ -85,7 +85,7 @@ struct ActionDone {
     effect: Option<Effect>,
     /// Where its result names what it has changed.
     affected: AffectedPointers,
-    /// The folder that has chosen the server's instance.
+    /// The folder that determined the server's instance.
     project_root: Option<String>,
 }
 
@@ -111,7 +111,7 @@ impl Action {
             #[serde(default)]
             limits: LimitsPatch,
         }
-        // A script may call any tool, which is known only when it does.
+        // Which tools a script calls is known only when it calls them.
         if asked.ceiling() < Effect::External {
             return Err(Refusal::permission(EXECUTE_CODE, Effect::External, asked.ceiling()));
         }
@@ -177,7 +177,7 @@ async fn attempts(
 async fn effect(backend: &mut dyn Backend, path: &ToolPath) -> Result<Result<(ToolPath, Effect), SeenError>, Refusal> {
     Ok(match backend.effect(AskEffect { tool: path.clone() }).await? {
         ToolEffect { error: Some(error), .. } => Err(parsed(&error)?),
-        // Nobody has said anything of the tool.
+        // Nobody has declared anything about the tool.
         ToolEffect { tool, effect, error: None } => {
             let exact = tool.and_then(|tool| tool.parse().ok()).unwrap_or_else(|| path.clone());
             Ok((exact, effect.unwrap_or(Effect::External)))
@@ -192,7 +192,7 @@ async fn once(
     specs: &[ServerSpec],
     left: Duration,
 ) -> Result<Result<ActionDone, SeenError>, Refusal> {
-    // Giving up drops this.
+    // When the caller gives up, this future is dropped.
     let never = std::future::pending().boxed();
     let (mut affected, mut project_root) = (AffectedPointers::default(), None);
     let (effect, answer) = match action {

@@ -1,4 +1,4 @@
-//! `belljar route`: to which project of a server words lead, and why. No server is started.
+//! `belljar route`: which of a server's projects words lead to, and why. No server is started.
 
 use std::process::ExitCode;
 

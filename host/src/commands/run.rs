@@ -125,7 +125,7 @@ pub(crate) async fn resume(arguments: ResumeArguments) -> Result<ExitCode, Failu
     executed(loaded, arguments.daemon, asked, None, arguments.json).await
 }
 
-/// Executes it, and shows the result.
+/// Executes the request, and shows the result.
 pub(super) async fn executed(
     loaded: Loaded,
     daemon: NoDaemon,

@@ -1,4 +1,4 @@
-//! `belljar skills`: the owner's scripts with names.
+//! `belljar skills`: the owner's named scripts.
 
 use std::{
     io::Write as _,
@@ -114,7 +114,7 @@ pub(crate) async fn skills(arguments: SkillsArguments) -> Result<ExitCode, Failu
     }
 }
 
-/// All of them, read in an engine of this process.
+/// All scripts, read in an engine of this process.
 async fn listed(config: &ConfigArguments) -> Result<ListedSkills, Failure> {
     let setup = Setup::of(setup::read(config)?);
     let gateway = setup.gateway().await?;
@@ -216,7 +216,7 @@ async fn save(arguments: &SaveArguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The source of a run as that of a script with a name, which a jar finds out.
+/// The source of a run, turned by a jar into that of a named script.
 async fn named(loaded: Loaded, source: &str) -> Result<String, Failure> {
     let setup = Setup::of(loaded);
     let gateway = setup.gateway().await?;
@@ -232,21 +232,21 @@ async fn named(loaded: Loaded, source: &str) -> Result<String, Failure> {
     Ok(text)
 }
 
-/// What a script that is saved becomes.
+/// How a script is saved.
 #[derive(Clone, Copy)]
 enum Target {
     New,
     Replaced,
 }
 
-/// What is in the place of `NAME.ts`, and whether it may be replaced.
+/// What is at `NAME.ts` now, and whether it may be replaced.
 fn target(folder: &Path, others: &[PathBuf], name: &str, force: bool) -> Result<Target, Failure> {
     let is_in = |folder: &Path, extension: &str| {
         let path = folder.join(format!("{name}.{extension}"));
         path.symlink_metadata().is_ok().then_some(path)
     };
     let is_there = |extension: &str| is_in(folder, extension);
-    // It would take its place.
+    // The other file and the new one would compete for the name.
     let elsewhere = || others.iter().find_map(|other| is_in(other, "ts").or_else(|| is_in(other, "js")));
     if let Some(other) = is_there("js").or_else(elsewhere) {
         let message = format!("{} has this name", visible_line(&other.display().to_string()));
@@ -262,7 +262,7 @@ fn target(folder: &Path, others: &[PathBuf], name: &str, force: bool) -> Result<
     }
 }
 
-/// Writes `NAME.ts` within the folder, which a link does not lead out of: whole, or not at all.
+/// Writes `NAME.ts` in the folder, whole or not at all. No link can lead out of the folder.
 fn write(path: &Path, name: &str, text: &str, target: Target) -> std::io::Result<()> {
     belljar_files::make_folder(path)?;
     let (above, own) = (path.parent().unwrap_or(Path::new(".")), path.file_name().unwrap_or_default());
@@ -276,9 +276,9 @@ fn write(path: &Path, name: &str, text: &str, target: Target) -> std::io::Result
         written.write_all(text.as_bytes())?;
         written.sync_all()?;
         match target {
-            // A link in its place is replaced, and not followed.
+            // If a link is there, the link itself is replaced, not its target.
             Target::Replaced => folder.rename(&unfinished, &folder, &file),
-            // What somebody has put there meanwhile is not replaced.
+            // A file that somebody has put there in the meantime is not replaced.
             Target::New => folder.hard_link(&unfinished, &folder, &file),
         }
     };
@@ -299,7 +299,7 @@ async fn run_one(arguments: RunSkillArguments) -> Result<ExitCode, Failure> {
         return Err(missing(&name, std::iter::empty()));
     }
     let input = Value::Object(call::input(&input, loaded.limits().max_arguments.as_u64())?).to_string();
-    // As a text, so that no member of it means something to the language.
+    // The input is passed as a text, so that none of its members means anything to the language.
     let code = format!("return await {SKILLS}[{}](JSON.parse({}));", json!(name), json!(input));
     let workspace = Some(workspace.or_folder());
     let asked = Execute { code: Some(code), limits: limits.patch, workspace, ..Execute::default() };

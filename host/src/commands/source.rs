@@ -9,7 +9,7 @@ use cap_std::{ambient_authority, fs::Dir};
 
 use crate::failure::Failure;
 
-/// What a file of WebAssembly begins with.
+/// The first bytes of a WebAssembly file.
 const WEBASSEMBLY: &[u8] = b"\0asm";
 
 /// Reads a file, or standard input for `-` or no path, as UTF-8 of at most `max` bytes.

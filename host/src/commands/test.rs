@@ -43,9 +43,9 @@ pub(crate) struct TestArguments {
 const ENDINGS: [&str; 2] = [".belljar", ".belljar.jsonl"];
 /// The extensions of scripts in fixtures.
 const SCRIPTS: [&str; 8] = ["cjs", "cts", "js", "jsx", "mjs", "mts", "ts", "tsx"];
-/// Tests of one command.
+/// The most tests of one command.
 const MAX_TESTS: usize = 10_000;
-/// Folders within each other.
+/// How deeply folders may be nested.
 const MAX_DEPTH: usize = 32;
 
 /// The result for one file.
@@ -69,7 +69,7 @@ struct Report<'a> {
     tests: &'a [Tested],
 }
 
-/// How a test ended that did not pass.
+/// How a test failed.
 enum Failed {
     Differs(String),
     Broken(Failure),
@@ -194,8 +194,8 @@ async fn run(gateway: &Gateway, file: &Path, max_source: u64) -> Result<(), Fail
     }
 }
 
-/// The script that a fixture names. Part of a failing script is shown, so no other file of the user
-/// may be read through a stranger's fixture, whatever name it has.
+/// The script that a fixture names. Part of a failing script is shown, so a stranger's fixture must
+/// not be able to name any other file of the user.
 fn script_of(fixture: &Path, named: &str) -> Result<PathBuf, Failure> {
     let path = fixture.parent().unwrap_or(Path::new("")).join(named);
     let path = path.canonicalize().map_err(|error| {

@@ -1,8 +1,8 @@
-//! `belljar typescript`: the servers' tools as a module of declarations, and the client whose types
-//! it has.
+//! `belljar typescript`: the servers' tools as a module of declarations, and the client that calls
+//! them.
 //!
-//! It works from the tool lists that are on disk, and starts a server only where its list is not
-//! known yet, or lacks a tool that is named. It calls nothing.
+//! It works from the tool lists on disk, and starts a server only if its list is not known yet, or
+//! lacks a tool that is named. It calls nothing.
 
 use std::{path::PathBuf, process::ExitCode};
 
@@ -18,11 +18,11 @@ use crate::{
     setup::{self, Setup},
 };
 
-/// What calls the tools, for Node.
+/// The client that calls the tools, for Node.
 const CLIENT: &str = include_str!("../typescript/client.mjs");
-/// Its types, but for those of the tools.
+/// The client's types, except those of the tools.
 const CLIENT_TYPES: &str = include_str!("../typescript/client.d.mts");
-/// The names of the two files. A compiler takes the one for the types of the other.
+/// The names of the two files. A compiler finds the types of the one in the other.
 const FILE: &str = "client.mjs";
 const TYPES_FILE: &str = "client.d.mts";
 

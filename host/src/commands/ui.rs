@@ -47,7 +47,8 @@ pub(crate) async fn ui(arguments: UiArguments) -> Result<ExitCode, Failure> {
         }
     }
     let asked = AwaitPage { ticket: address.ticket };
-    // A browser may stay in the foreground of what starts it, and be faster than that.
+    // The program that opens a browser may return only when the browser ends, long after the page
+    // was opened.
     let launched = async {
         match no_open {
             true => pending().await,

@@ -69,7 +69,7 @@ fn name(loaded: &Loaded) -> String {
     add(&mut digest, loaded.path.as_deref().map(absolute).unwrap_or_default().as_os_str().as_encoded_bytes());
     for (name, value) in environment::of_children(&loaded.config.children).passed {
         if !OF_THE_TERMINAL.contains(&name.as_str()) {
-            // Windows has one variable for both cases.
+            // On Windows, names of variables ignore case.
             let name = if cfg!(windows) { name.to_uppercase() } else { name };
             add(&mut digest, name.as_bytes());
             add(&mut digest, value.as_bytes());
@@ -86,14 +86,14 @@ pub(crate) fn fingerprint(loaded: &Loaded) -> String {
     let mut digest = Sha256::new();
     add(&mut digest, env!("CARGO_PKG_VERSION").as_bytes());
     loaded.config.hash(&mut Hashing(&mut digest));
-    // Whether there is a folder of scripts; what is in it is looked at again for each run.
+    // Only whether there is a folder of scripts: its contents are read again for each run.
     add(&mut digest, &loaded.skill_folders().len().to_le_bytes());
     add(&mut digest, loaded.policy.as_ref().map_or(&[], |rules| rules.text.as_bytes()));
     hexadecimal(&digest.finalize()[..NAME_BYTES])
 }
 
-/// Makes a hashable value a digest: configurations that differ in a secret have different digests,
-/// which do not reveal it.
+/// Turns a hashable value into a digest: configurations that differ in a secret have different
+/// digests, which do not reveal it.
 struct Hashing<'digest>(&'digest mut Sha256);
 
 impl Hasher for Hashing<'_> {

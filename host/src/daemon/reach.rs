@@ -9,8 +9,8 @@ use super::{
 };
 use crate::{arguments::NoDaemon, environment, failure::Failure, output, setup::Loaded};
 
-/// Connects to the daemon of `loaded`. One of another version, or with an older configuration, is
-/// replaced after its running requests have ended. If there is none it is started if the
+/// Connects to the daemon of `loaded`. A daemon of another version, or with an older configuration,
+/// is replaced after its running requests have ended. If there is none, it is started if the
 /// configuration names servers; the built-in demo does not need one.
 pub(crate) async fn reach(loaded: &Loaded, choice: NoDaemon) -> Result<Option<DaemonClient>, Failure> {
     if choice.no_daemon || environment::without_daemon() {
@@ -49,7 +49,8 @@ pub(crate) async fn start_at(place: &Place, loaded: &Loaded) -> Result<DaemonCli
         let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
         command.arg("--config").arg(path);
     }
-    // Not the folder of the first caller: servers without a folder would get another one each time.
+    // Not the folder of the first caller: servers without a folder would get a different one each
+    // time.
     if let Some(folder) = loaded.folder() {
         command.current_dir(folder);
     }

@@ -1,4 +1,4 @@
-//! What a tool's result says that its call has changed, at the places that the owner has named.
+//! What a tool's result says its call has changed, at the places that the owner has named.
 
 use belljar_model::AffectedPointers;
 use serde_json::Value;
@@ -17,8 +17,8 @@ impl Affected {
     }
 }
 
-/// The texts at these pointers, each once, in their order; of a list, its texts. `None` where there
-/// is none.
+/// The texts at these pointers, each once and in order, including those in lists. `None` if there
+/// are none.
 fn texts(value: &Value, pointers: &[String]) -> Option<Vec<String>> {
     let mut seen = std::collections::HashSet::new();
     let found = pointers.iter().flat_map(|pointer| at(value, pointer)).flat_map(|found| match found {

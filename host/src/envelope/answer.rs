@@ -40,7 +40,7 @@ pub(crate) struct Meta {
     pub(crate) mcp_name: String,
     #[serde(serialize_with = "as_text")]
     pub(crate) isolation_used: Isolation,
-    /// The folder of the request's context, where it has chosen the server's instance.
+    /// The folder of the request's context, if it determined the server's instance.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) project_root: Option<String>,
 }

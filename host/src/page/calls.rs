@@ -13,7 +13,7 @@ use super::{
     source::{LedgerSource, refused},
 };
 
-/// Bytes of a value or message that are shown. `belljar call` prints all of them.
+/// How many bytes of a value or message are shown. `belljar call` prints all of them.
 const MAX_SHOWN: usize = 256 * 1024;
 
 pub(super) async fn made(source: &LedgerSource, call: WrittenCall) -> Result<Value, NotShown> {
@@ -24,7 +24,7 @@ pub(super) async fn made(source: &LedgerSource, call: WrittenCall) -> Result<Val
     on_a_thread(move || told(&answer)).await
 }
 
-/// What the page tells of an answer.
+/// What the page shows of an answer.
 fn told(answer: &RawValue) -> Result<Value, NotShown> {
     let mut answer: Value = serde_json::from_str(answer.get())
         .map_err(|error| NotShown::Failed(format!("the answer is not JSON: {error}")))?;

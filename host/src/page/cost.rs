@@ -15,16 +15,16 @@ use super::{
 };
 use crate::serve::definitions;
 
-/// The most runs that are looked at, the latest.
+/// The most runs that are counted, the latest first.
 const MAX_RUNS: u32 = 10_000;
 /// The most parts of the time, each of which has a place in the plots.
 const MAX_PARTS: u64 = 60;
-/// Lengths of a part, in milliseconds: the shortest that makes few enough of them is taken.
+/// Possible lengths of a part, in milliseconds. The shortest that makes few enough parts is used.
 const PARTS: [u64; 9] = [1_000, 10_000, 60_000, 300_000, 3_600_000, 21_600_000, 86_400_000, 604_800_000, 2_592_000_000];
-/// How long the count of tokens is kept: it looks many tools up.
+/// How long the count of tokens is kept: counting looks up many tools.
 const TOKENS_LIVE: Duration = Duration::from_secs(30);
 
-/// The same of what is read of the ledger: pages ask after each run.
+/// How long figures from the ledger are kept: pages ask after each run.
 const TIMES_LIVE: Duration = Duration::from_secs(3);
 
 pub(super) async fn shown(source: &LedgerSource) -> Result<Value, NotShown> {
@@ -65,7 +65,7 @@ struct Part {
     failed: u64,
     calls: u64,
     fuel: u64,
-    /// How long each took, in milliseconds.
+    /// How long each run took, in milliseconds.
     took: Vec<f64>,
 }
 

@@ -1,5 +1,5 @@
-//! Brings a ticket to a browser: in a file that only the user can read, and never in a command
-//! line, where every process could.
+//! Passes a ticket to a browser: in a file that only the user can read, and never on a command
+//! line, which every process could read.
 
 use std::{
     io::Write as _,
@@ -15,7 +15,7 @@ use tokio::process::Command;
 
 use crate::{environment, failure::Failure, setup};
 
-/// A file with a ticket, which is removed with this.
+/// A file with a ticket, which is removed when this is dropped.
 pub(crate) struct Handover {
     folder: Dir,
     name: String,
@@ -34,7 +34,8 @@ impl Handover {
         let mut options = OpenOptions::new();
         let mut file = belljar_files::open(&folder, &name, options.write(true).create_new(true)).map_err(failed)?;
         let written = Self { folder, name, path };
-        // Both are of belljar's own making: an address of digits, and hexadecimal digits.
+        // Neither needs escaping, since belljar made both: an address of digits, and hexadecimal
+        // digits.
         let PageAddress { url, ticket } = address;
         let document = format!(
             "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<meta name=\"referrer\" content=\"no-referrer\">\n\
@@ -63,7 +64,7 @@ impl Handover {
     }
 }
 
-/// Removes the files of commands that were killed. Their tickets are not good any more.
+/// Removes the files of commands that were killed. Their tickets are no longer valid.
 fn remove_left(folder: &Dir) {
     let Ok(entries) = folder.entries() else { return };
     for entry in entries.flatten() {

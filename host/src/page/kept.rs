@@ -1,5 +1,5 @@
-//! What is done with runs in the ledger: repeated, exported, compared. It is what `belljar replay`,
-//! `belljar runs export`, `show --json` and `diff` do.
+//! Repeats, exports and compares runs in the ledger, as `belljar replay`, `belljar runs export`,
+//! `show --json` and `diff` do.
 
 use belljar_ledger::WholeRun;
 use belljar_model::RunId;
@@ -15,10 +15,10 @@ use super::{
 };
 use crate::{failure::Failure, kept_run};
 
-/// Calls of each of two runs that are shown side by side.
+/// How many calls of each of two runs are shown side by side.
 const MAX_COMPARED: usize = 1000;
 
-/// Repeats a run from its recording, and says what it came to. No tool is called.
+/// Repeats a run from its recording, and reports the outcome. No tool is called.
 pub(super) async fn replayed(source: &LedgerSource, name: &str) -> Result<Value, NotShown> {
     let recording = read_recording(replayable(source, name).await?).await?;
     let gateway = source.generations.current().gateway;
@@ -79,7 +79,7 @@ async fn replayable(source: &LedgerSource, name: &str) -> Result<Vec<u8>, NotSho
     kept_run::replayable(run, kept).map_err(|failure| refused(&failure))
 }
 
-/// Reading one may take long: it may be large.
+/// On a thread of its own, since a large recording takes long to read.
 async fn read_recording(bytes: Vec<u8>) -> Result<Recording, NotShown> {
     let unreadable = |error| NotShown::Failed(format!("the recording cannot be read: {error}"));
     on_a_thread(move || Recording::read(bytes).map_err(unreadable)).await

@@ -1,9 +1,9 @@
-//! The owner's page: a server of this process, which shows what its runs do.
+//! The owner's page: a server in this process that shows what its runs do.
 //!
-//! It listens from the first request to open it. `source.rs` answers the page's questions, with
-//! `runs.rs`, `questions.rs` and `cost.rs` from the ledger and what is known of live runs, and with
-//! `tools.rs` and `rules.rs` by what answers the command line. `calls.rs` makes a call that was
-//! written on the page, `kept.rs` compares, repeats and exports runs; `handover.rs` brings a ticket
+//! It listens from the first request to open it. `source.rs` answers the page's requests:
+//! `runs.rs`, `questions.rs` and `cost.rs` from the ledger and from what is known about live runs,
+//! `tools.rs` and `rules.rs` in the same way as the command line. `calls.rs` makes a call that was
+//! written on the page. `kept.rs` compares, repeats and exports runs. `handover.rs` passes a ticket
 //! to a browser.
 
 mod calls;
@@ -72,7 +72,7 @@ impl Page {
         Self { generations, serving: Mutex::default(), opening: tokio::sync::Mutex::default() }
     }
 
-    /// Serves the page, if that is not done yet, and makes a ticket for it.
+    /// Serves the page, if it is not being served yet, and makes a ticket for it.
     pub(crate) async fn open(&self) -> Result<PageAddress, Failure> {
         let _one = self.opening.lock().await;
         let handle = match self.handle() {

@@ -1,7 +1,6 @@
-//! What waits for the owner's decision, as the page shows it and decides about it.
+//! Questions that wait for the owner's decision, as the page shows and decides them.
 //!
-//! A decision goes to the ledger as one of `belljar approve` does, and counts for what that counts
-//! for: the question's binding.
+//! A decision goes to the ledger like one of `belljar approve`, and is bound to the same things.
 
 use std::time::SystemTime;
 
@@ -15,8 +14,8 @@ use tokio::task::spawn_blocking;
 use super::source::{LedgerSource, unreadable};
 use crate::approvals::{in_json, laid_out};
 
-/// Bytes of arguments in the list. Those of further questions are shown when they are opened: no
-/// question is hidden by others.
+/// How many bytes of arguments the list has. Those of further questions are shown when they are
+/// opened, so that no question is hidden by others.
 const MAX_LISTED: usize = 2 * 1024 * 1024;
 
 pub(super) async fn list(source: &LedgerSource) -> Result<Value, NotShown> {
@@ -82,7 +81,8 @@ fn not_here(question: &Question) -> Option<String> {
 fn as_shown(question: &Question, with_arguments: bool) -> Value {
     let mut shown = in_json(question);
     if let Some(shown) = shown.as_object_mut() {
-        // The page shows texts, which have every byte: a number of JavaScript's has not.
+        // The page shows the arguments as text, which keeps every digit. A JavaScript number may
+        // not.
         shown.remove("arguments");
         if with_arguments {
             shown.insert("arguments_text".to_owned(), laid_out(&question.arguments).into());
@@ -94,7 +94,7 @@ fn as_shown(question: &Question, with_arguments: bool) -> Value {
     shown
 }
 
-/// All that a decision is bound to.
+/// Everything that a decision is bound to.
 fn identity(question: &Question) -> String {
     let Binding { run, number, tool, arguments, definition, rule, ways, principal, expires } = &question.binding;
     let asked = belljar_approvals::digest(question.arguments.as_bytes());

@@ -1,4 +1,4 @@
-//! The owner's rules, how often each decided, and what they say of a call.
+//! The owner's rules, how often each decided, and what they say about a call.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -16,11 +16,11 @@ use crate::{
     policy::{self, AskedCall, Known},
 };
 
-/// How long the count of decisions is kept: all calls are counted, and pages ask after each run.
+/// How long the count of decisions is kept: it covers all calls, and pages ask after each run.
 const VERDICTS_LIVE: Duration = Duration::from_secs(3);
 
-/// All rules as they are in force here. How often each decided is of all runs in the ledger, by the
-/// rule's name.
+/// All rules as they are in force here. The counts of decisions cover all runs in the ledger, by
+/// the rule's name.
 pub(super) async fn list(source: &LedgerSource) -> Result<Value, NotShown> {
     let generation = source.generations.current();
     let verdicts = source.verdicts.or_make(VERDICTS_LIVE, verdicts(source)).await?;
@@ -66,7 +66,8 @@ pub(super) fn as_json(rule: &ListedRule) -> Value {
     })
 }
 
-/// What `belljar policy explain` says of a call of the owner's, and the arguments as they are read.
+/// What `belljar policy explain` says about a call by the owner, and the arguments as they are
+/// read.
 pub(super) async fn explained(source: &LedgerSource, call: WrittenCall) -> Result<Value, NotShown> {
     let (path, arguments) = read(source, &call)?;
     let generation = source.generations.current();

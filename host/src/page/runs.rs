@@ -12,15 +12,16 @@ use tokio::task::spawn_blocking;
 
 use super::source::{LedgerSource, unreadable};
 
-/// Runs of a list, where the page asks for no number.
+/// How many runs a list has if the page asks for no number.
 const USUAL: u32 = 200;
 /// The most runs that are listed, part by part.
 const MAX_RUNS: u32 = 10_000;
 /// The most runs of a part.
 const MAX_PART: u32 = 1000;
-/// Bytes of one text that a tool was given or gave. `belljar runs show --json` has all of it.
+/// How many bytes are shown of one text that a tool was given or returned.
+/// `belljar runs show --json` has all of it.
 const MAX_TEXT: usize = 32 * 1024;
-/// Bytes of all such texts of a run, and of its source.
+/// How many bytes are shown of all such texts of a run, and of its source.
 const MAX_TEXTS: usize = 2 * 1024 * 1024;
 
 pub(super) async fn list(source: &LedgerSource, asked: RunsAsked) -> Result<Value, NotShown> {
@@ -35,7 +36,7 @@ pub(super) async fn list(source: &LedgerSource, asked: RunsAsked) -> Result<Valu
     let most = limit.unwrap_or(USUAL).min(MAX_PART).min(MAX_RUNS - from);
     let ledger = source.ledger()?;
     let is_all = client.is_none() && tool.is_none() && effect.is_none() && !failed && !waiting;
-    // One more tells whether there are more.
+    // One more shows whether there are further runs.
     let limit = (from + most).saturating_add(1);
     let filter = Filter { tool, effect, client, failed, waiting, since: None, limit };
     let runs = ledger.runs(filter).await.map_err(unreadable)?;
@@ -47,12 +48,12 @@ pub(super) async fn list(source: &LedgerSource, asked: RunsAsked) -> Result<Valu
     let state: BTreeMap<RunId, &str> = live.iter().map(|run| (run.run, run.state)).collect();
     let now = |run: &KeptRun| state.get(&run.run).copied();
     let rows: Vec<Value> = listed.by_ref().take(most as usize).map(|run| row(run, waits(run), now(run))).collect();
-    // Runs at level off are in no ledger.
+    // Runs at level off are not in the ledger.
     let live: Vec<_> = live.into_iter().filter(|run| from == 0 && is_all && !known.contains(&run.run)).collect();
     Ok(json!({ "runs": rows, "more": from + most < MAX_RUNS && listed.next().is_some(), "unkept": live }))
 }
 
-/// A run of the ledger. `live` is its state as its events told of it.
+/// A run of the ledger. `live` is its state according to its events.
 pub(super) fn row(run: &KeptRun, waits: bool, live: Option<&str>) -> Value {
     let mut row = json!(run);
     if let Some(row) = row.as_object_mut() {

@@ -1,4 +1,4 @@
-//! Answers the page's questions.
+//! Answers the page's requests.
 
 use std::{
     sync::Arc,
@@ -32,7 +32,7 @@ pub(super) struct LedgerSource {
     pub(super) times: Recent,
 }
 
-/// An answer that costs much, and when it was made. It is made by one request at a time.
+/// An expensive answer, and when it was made. It is made by one request at a time.
 #[derive(Default)]
 pub(super) struct Recent(tokio::sync::Mutex<Option<(Instant, Value)>>);
 
@@ -59,12 +59,12 @@ impl LedgerSource {
         Self { generations, tokens: Recent::default(), verdicts: Recent::default(), times: Recent::default() }
     }
 
-    /// What answers a request of the command line, with the servers as they are now.
+    /// The backend that answers like the command line, with the servers as they are now.
     pub(super) async fn backend(&self) -> Result<Box<dyn Backend>, NotShown> {
         self.generations.backend().await.map_err(|failure| refused(&failure))
     }
 
-    /// Where runs and questions are.
+    /// The ledger with runs and questions.
     pub(super) fn ledger(&self) -> Result<Arc<dyn Ledger>, NotShown> {
         let kept = self.generations.ledger();
         let missing = || NotShown::Failed("this process keeps no ledger".to_owned());
@@ -89,7 +89,8 @@ pub(super) fn refused(failure: &Failure) -> NotShown {
     }
 }
 
-/// What a page has to know of an update: it asks for the rest. No text of a script goes this way.
+/// What a page must know about an update: it asks for the rest. No text of a script is sent this
+/// way.
 fn told(update: &Update) -> Value {
     match update {
         Update::Run(event) => {

@@ -1,4 +1,4 @@
-//! Servers and their tools, as `belljar servers` and `belljar search` tell them.
+//! Servers and their tools, as `belljar servers` and `belljar search` show them.
 
 use std::future::pending;
 
@@ -19,13 +19,13 @@ use crate::{
     policy::{Known, KnownTools},
 };
 
-/// Tools of a server whose names are listed.
+/// How many tools of a server have their names listed.
 const MAX_TOOLS: usize = 1000;
-/// Tokens of their list: as many as such names can have.
+/// The tokens of that list: as many as such names can have.
 const LISTED_TOKENS: usize = 1_000_000;
-/// Warnings about definitions that are shown. `belljar servers` has all of them.
+/// How many warnings about definitions are shown. `belljar servers` has all of them.
 const MAX_WARNINGS: usize = 100;
-/// Bytes of a schema that is shown.
+/// How many bytes of a schema are shown.
 const MAX_SCHEMA: usize = 64 * 1024;
 
 /// Each server, and what was measured of it. None is started.

@@ -1,4 +1,4 @@
-//! Explains what happens to a call, as `belljar policy explain` and the page tell it. Nothing is
+//! Explains what happens to a call, as `belljar policy explain` and the page show it. Nothing is
 //! called.
 
 use std::time::Duration;
@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use super::{Known, pins};
 use crate::failure::Failure;
 
-/// A call to explain, and what is assumed of the moment.
+/// A call to explain, and what is assumed about the moment.
 pub(crate) struct AskedCall<'a> {
     pub(crate) path: &'a ToolPath,
     pub(crate) arguments: Map<String, Value>,
@@ -36,13 +36,13 @@ impl<'a> AskedCall<'a> {
 pub(crate) struct Explained {
     pub(crate) path: ToolPath,
     pub(crate) trusted: TrustedEffect,
-    /// Whether a list that is known has the tool.
+    /// Whether a known list has the tool.
     pub(crate) is_listed: bool,
     pub(crate) held_by: HeldBy,
     pub(crate) explanation: Explanation,
 }
 
-/// Explains a call by what is known.
+/// Explains a call from what is known.
 pub(crate) async fn explained(
     known: &Known<'_>,
     ledger: &dyn Ledger,
@@ -86,12 +86,12 @@ impl Explained {
     }
 }
 
-/// What is explained where there are no rules.
+/// The explanation if there are no rules.
 pub(crate) fn without_rules(path: &ToolPath) -> Value {
     json!({ "tool": path.to_string(), "verdict": "allow", "rule": null, "why": null, "steps": [] })
 }
 
-/// The labels of these names.
+/// The labels with these names.
 fn labels(policy: &Policy, names: &[String]) -> Result<Labels, Failure> {
     let mut labels = Labels::default();
     for name in names {
@@ -116,7 +116,7 @@ fn no_server(servers: &[ServerSpec], path: &ToolPath) -> Failure {
     Failure::usage(format!("no server is called '{}'", path.server()), hint)
 }
 
-/// What holds for calls of a tool beside the rules.
+/// What applies to calls of a tool besides the rules.
 #[derive(Default)]
 pub(crate) struct HeldBy {
     call_timeout: Option<Duration>,

@@ -1,4 +1,4 @@
-//! The rules, held against what is known of the servers.
+//! The rules, compared with what is known about the servers.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use super::LoadedPolicy;
 /// The tools of a server, if its list is known.
 pub(crate) type KnownTools = Option<Arc<Vec<ToolDefinition>>>;
 
-/// The rules with what is known of the servers.
+/// The rules, together with what is known about the servers.
 pub(crate) struct Known<'k> {
     pub(crate) rules: &'k LoadedPolicy,
     pub(crate) policy: &'k Arc<Policy>,
@@ -46,7 +46,7 @@ impl<'k> Known<'k> {
     }
 }
 
-/// What is known of a tool.
+/// What is known about a tool.
 pub(crate) struct OfTool {
     pub(crate) trusted: TrustedEffect,
     pub(crate) broken: Broken,

@@ -1,8 +1,8 @@
 //! Finds and reads the owner's rules for calls. A mistake in them ends the command before anything
 //! is called.
 //!
-//! `known.rs` holds rules against what is known of servers, `explained.rs` explains calls, and
-//! `pins.rs` finds tools that are not described as they were.
+//! `known.rs` compares rules with what is known about servers, `explained.rs` explains calls, and
+//! `pins.rs` finds tools whose definitions have changed.
 
 mod explained;
 mod known;
@@ -28,7 +28,7 @@ pub(crate) use pins::{Changed, changed, unusable};
 /// The file that is looked for beside a configuration that names none.
 const BESIDE: &str = "policy.toml";
 
-/// A file of rules, whatever is in it.
+/// A file of rules, valid or not.
 pub(crate) struct FoundPolicy {
     pub(crate) path: PathBuf,
     pub(crate) text: String,
@@ -102,7 +102,7 @@ impl LoadedPolicy {
         lists(servers, until, |name| self.policy.names_server(name))
     }
 
-    /// Checks the rules against what is known of each server.
+    /// Checks the rules against what is known about each server.
     pub(crate) fn compare<'l>(
         &self,
         servers: &'l [ServerSpec],

@@ -58,7 +58,7 @@ pub(crate) async fn changed(
     Ok((changed, unknown))
 }
 
-/// The error of a ledger that cannot say what was accepted.
+/// The error if the ledger cannot say what was accepted.
 pub(crate) fn unusable(fault: LedgerError) -> Failure {
     Failure::config(fault.to_string(), fault.hint())
 }

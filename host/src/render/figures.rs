@@ -17,7 +17,7 @@ struct Seen {
 }
 
 const HEADINGS: [&str; 6] = ["NAME", "", "COUNT", "P50", "P95", "MAX"];
-/// From here on there are numbers, which stand to the right.
+/// The columns from here on are numbers, aligned to the right.
 const FIRST_NUMBER: usize = 2;
 
 pub(crate) fn show(figures: &RawValue) -> Result<(), Failure> {
@@ -79,7 +79,7 @@ fn rows_of(server: &ServerFigures) -> [[String; HEADINGS.len()]; 3] {
     ]
 }
 
-/// What happened of what should not, or not often; nothing where nothing did.
+/// Counts of events that should never happen, or rarely; empty if there were none.
 fn counts_of(server: &ServerFigures) -> String {
     let counts = [
         (server.failed_starts, "failed start"),

@@ -12,7 +12,7 @@ use crate::output::{self, DIM, ERROR, GOOD, STRONG, WARNING, visible, visible_li
 const HEADINGS: [&str; 7] = ["RUN", "STATE", "BEGAN", "TOOK", "CALLS", "BY", "ERROR"];
 const STATE: usize = 1;
 
-/// `is_all` says that no run was left out.
+/// `is_all` means that no run was left out.
 pub(crate) fn list(runs: &[KeptRun], is_all: bool) {
     if runs.is_empty() {
         output::remark(if is_all { "the ledger has no runs" } else { "the ledger has no such runs" });

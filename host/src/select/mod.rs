@@ -37,7 +37,7 @@ const OUTPUTS: usize = 100_000;
 const OUTPUT_BYTES: usize = 16 * 1024 * 1024;
 /// Open files: stdin, stdout, stderr, and a few that the system's libraries may want.
 const DESCRIPTORS: u64 = 16;
-/// The largest value that is read. Where memory ends first, the process does.
+/// The largest value that is read. If memory runs out first, the process ends.
 const VALUE_BYTES: usize = 1024 * 1024 * 1024;
 /// The longest filter, in bytes.
 const EXPRESSION_BYTES: usize = 64 * 1024;

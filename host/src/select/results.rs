@@ -1,5 +1,5 @@
-//! Filters that the configuration has for results: whether they are right, and the process in which
-//! they run. It stays, and keeps the filters that it was sent.
+//! Filters that the configuration has for results: their check, and the process in which they run.
+//! The process stays, and keeps the filters that it was sent.
 
 use std::{collections::HashMap, ffi::OsString, io, path::Path, process::ExitCode, thread};
 
@@ -14,7 +14,7 @@ use super::{
 };
 use crate::failure::Failure;
 
-/// Filters that the process keeps compiled: more than configurations have.
+/// How many filters the process keeps compiled: more than configurations have.
 const KEPT: usize = 256;
 
 /// Refuses a configuration in which a filter is wrong, and says which and where.
@@ -29,7 +29,7 @@ pub(crate) fn check(path: &Path, config: &Config) -> Result<(), Failure> {
     if filters.is_empty() {
         return Ok(());
     }
-    // The reader of filters calls itself for each bracket: the stack is one that suffices.
+    // The parser of filters recurses for each bracket, so it gets a stack that is large enough.
     let wrong = thread::scope(|scope| {
         let look = || {
             let wrong = |(server, tool, filter): &(&str, &str, &str)| match compiled(filter) {
@@ -54,7 +54,7 @@ pub(crate) fn check(path: &Path, config: &Config) -> Result<(), Failure> {
     }
 }
 
-/// Answers questions until there are no more.
+/// Answers requests until there are no more.
 pub(crate) fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     let bounds = Bounds { memory: Some(MEMORY), descriptors: Some(DESCRIPTORS), processor_time: Some(FILTER_TIME) };
     let Ok(role) = Role::begin(arguments, bounds, VALUE_BYTES) else { return ExitCode::from(2) };

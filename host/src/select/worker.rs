@@ -18,10 +18,10 @@ const ERROR_CHARACTERS: usize = 300;
 
 type Data = data::JustLut<Val>;
 
-/// A filter that is right.
+/// A valid filter, compiled.
 pub(super) type Compiled = jaq_core::Filter<Data>;
 
-/// Reads the filter, says that it is ready, reads the value, and says what the filter gives.
+/// Reads the filter, reports that it is ready, reads the value, and returns the filter's results.
 pub(crate) fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     let bounds = Bounds { memory: Some(MEMORY), descriptors: Some(DESCRIPTORS), processor_time: Some(TIME) };
     let Ok(role) = Role::begin(arguments, bounds, VALUE_BYTES) else { return ExitCode::from(2) };
@@ -45,7 +45,7 @@ fn work(mut role: Role) -> Result<(), FrameError> {
     say(&mut role, &said)
 }
 
-/// What a filter gives of a value, or why it gives nothing.
+/// A filter's results for a value, or why there are none.
 pub(super) fn outputs(filter: &Compiled, value: &[u8], max_bytes: usize) -> Result<Vec<String>, Said> {
     let value = jaq_json::read::parse_single(value)
         .map_err(|error| refused(format!("the value is not JSON: {error}"), None))?;
@@ -56,7 +56,7 @@ pub(super) fn outputs(filter: &Compiled, value: &[u8], max_bytes: usize) -> Resu
             Ok(output) => output.to_string(),
             Err(error) => {
                 let hint = "'?' after a step ignores values that do not fit, and '// null' gives a default";
-                // It quotes the values that it is about, however large they are.
+                // The message quotes values, however large they are.
                 let mut error = error.to_string();
                 if let Some((end, _)) = error.char_indices().nth(ERROR_CHARACTERS) {
                     error.truncate(end);

@@ -23,7 +23,7 @@ use rmcp::{
 use serde::de::DeserializeOwned;
 use tokio::sync::Semaphore;
 
-/// Questions of children that the client has not answered. A user sees one at a time.
+/// How many questions of children the client may leave unanswered. A user sees one at a time.
 const MAX_QUESTIONS: usize = 64;
 
 /// Passes on a child's request.

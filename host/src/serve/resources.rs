@@ -1,4 +1,4 @@
-//! Artifacts as resources of MCP: `belljar://artifacts/ID`, for the principal of the request alone.
+//! Artifacts as resources of MCP: `belljar://artifacts/ID`, only for the principal of the request.
 
 use std::sync::Arc;
 
@@ -17,18 +17,18 @@ use tokio::sync::Semaphore;
 use super::{execute::Runs, requester::principal, scopes::may_run};
 use crate::artifacts::{KeptArtifacts, Unread};
 
-/// Resources of one page.
+/// How many resources a page has.
 const PAGE: u32 = 100;
-/// Bytes of one resource. Scripts read larger ones in parts.
+/// The largest resource, in bytes. Scripts read larger artifacts in parts.
 const MAX_RESOURCE_BYTES: u64 = 8 << 20;
-/// Resources that are read at once, by all clients of this process: the bytes of each are there
-/// several times while its answer is made.
+/// How many resources are read at once, by all clients of this process: the bytes of each are in
+/// memory several times while its answer is made.
 static READS: Semaphore = Semaphore::const_new(4);
-/// What the address of each begins with.
+/// The beginning of each resource's address.
 const BEGIN: &str = "belljar://artifacts/";
 
 impl Runs {
-    /// The artifacts, and whose of them the client may see.
+    /// The artifacts, and the holder whose artifacts the client may see.
     async fn artifacts(&self, context: &RequestContext<RoleServer>) -> Result<(KeptArtifacts, Holder), ErrorData> {
         let Some(artifacts) = self.backends.artifacts() else {
             return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "resources are not supported", None));
@@ -104,7 +104,7 @@ fn mime_of(entry: &ArtifactEntry) -> String {
     entry.mime.clone().unwrap_or_else(|| otherwise.to_owned())
 }
 
-/// What a client is told. What another principal has is told like what never was.
+/// What a client is told. An artifact of another principal is reported like one that never existed.
 fn refused(unread: Unread) -> ErrorData {
     let message = unread.to_string();
     match unread {

@@ -205,7 +205,7 @@ impl ServerHandler for Server {
             // this client can do.
             self.runs.backends.set_client_abilities(client::abilities(&context));
         }
-        // What gets no further than to this server has its span from here.
+        // A request that gets no further than this server has its span from here.
         let known = [SEARCH, EXECUTE].into_iter().find(|name| *name == request.name);
         let mut asked = Some(Asked::now(|| Some(trace(&context, known.unwrap_or_default()))));
         let result = async {

@@ -1,9 +1,9 @@
-//! The workspace of a client: what tells apart the things of different work that live between runs.
+//! The workspace of a client: it separates what different work keeps between runs.
 //!
-//! It keeps work in order, and nobody out: a client says which it is in. A client of the initialize
-//! era that declares roots is asked for them once a session, and again after they have changed.
-//! A run without an answer in time has none, as if its client declared no roots, and the next one
-//! asks again. The later revision has no requests from server to client.
+//! It keeps work in order, but it is not a protection, since each client names its own. A client of
+//! the initialize era that declares roots is asked for them once per session, and again after they
+//! have changed. A run that gets no answer in time has none, as if its client declared no roots,
+//! and the next one asks again. The later revision has no requests from server to client.
 
 #![expect(deprecated, reason = "roots are deprecated, and clients of today have them")]
 
@@ -26,9 +26,9 @@ use url::Url;
 use super::client;
 use crate::{arguments::ServeArguments, environment};
 
-/// How long a client has to say its roots, while its first run waits.
+/// How long a client has to report its roots, while its first run waits.
 const DEADLINE: Duration = Duration::from_secs(2);
-/// Roots that are looked at, until one can be a workspace.
+/// How many roots are examined until one can be a workspace.
 const MAX_ROOTS: usize = 64;
 
 /// The workspace of a server's clients, as its command says.
@@ -118,8 +118,8 @@ fn first(roots: ListRootsResult) -> Option<Arc<str>> {
     names.map(Arc::from).next()
 }
 
-/// A root's name: the path of a folder, as a command that is started there has it, or another URI
-/// as it is.
+/// A root's name: the path of a folder, as a command started there names it, or any other URI as it
+/// is.
 fn name_of(uri: &str) -> Option<String> {
     if uri.trim().is_empty() || uri.len() > MAX_WORKSPACE_BYTES {
         return None;

@@ -1,4 +1,4 @@
-//! Who has runs made by the host protocol, and what they may ask for.
+//! Who runs scripts over the host protocol, and what they may ask for.
 
 use belljar_gateway::{Asker, Gateway};
 use belljar_http::{Principal, Scope};
@@ -10,9 +10,9 @@ use crate::setup::Setup;
 /// Who asks.
 #[derive(Debug, Clone)]
 pub(crate) enum HostAsker {
-    /// Whoever started belljar, or is the same user at its socket.
+    /// The user who started belljar, or the same user at its socket.
     Owner,
-    /// A principal, by its token.
+    /// A principal, identified by its token.
     Principal {
         /// Its name.
         name: String,
@@ -22,8 +22,8 @@ pub(crate) enum HostAsker {
 }
 
 impl HostAsker {
-    /// Whoever a request over HTTP comes from. A token that allows no runs that change something
-    /// gets belljar's own tools that only read.
+    /// The asker behind a request over HTTP. If its token allows only runs that change nothing,
+    /// these get only those of belljar's own tools that change nothing.
     pub(crate) fn of(principal: &Principal) -> Self {
         if principal.is_owner() {
             return Self::Owner;

@@ -1,4 +1,4 @@
-//! What a program offers, as functions of a run, and the calls of these.
+//! What a program offers, as functions of a run, and the calls of these functions.
 
 use std::sync::Arc;
 
@@ -13,7 +13,8 @@ use tokio::{sync::Mutex, task::spawn_blocking};
 
 use super::{asker::HostAsker, runner::wrong};
 
-/// What the last offer of a principal's connection may take, to be kept: a few hundred functions.
+/// How many bytes the last offer of a principal's connection may have to be kept: a few hundred
+/// functions.
 const KEPT_OF_PRINCIPAL: usize = 2 << 20;
 
 /// What a program offers.
@@ -24,17 +25,17 @@ pub(super) struct Offer {
     pub(super) builtins: bool,
 }
 
-/// What was made of the last offer: most programs offer the same to each run.
+/// What was made from the last offer: most programs make the same offer for each run.
 pub(super) struct LastOffer {
     made: Arc<Mutex<Option<MadeOffer>>>,
-    /// What an offer may take, to be kept.
+    /// How many bytes an offer may have to be kept.
     most: usize,
 }
 
 type MadeOffer = (Offer, Arc<HostTools>);
 
 impl LastOffer {
-    /// For a connection of this asker.
+    /// Creates it for a connection of this asker.
     pub(super) fn of(asker: &HostAsker) -> Self {
         let most = match asker {
             HostAsker::Owner => usize::MAX,
@@ -43,9 +44,8 @@ impl LastOffer {
         Self { made: Arc::default(), most }
     }
 
-    /// The functions that an offer has, in a request that takes so many bytes. Those of a large one
-    /// take a while, which no other task of the thread waits for; a connection has one made at a
-    /// time.
+    /// The functions of an offer, in a request of this many bytes. A large offer takes a while, so
+    /// it is handled on a thread of its own. A connection has one handled at a time.
     pub(super) async fn tools(
         &self,
         offer: Offer,
@@ -57,7 +57,7 @@ impl LastOffer {
             return Ok(tools.clone());
         }
         let (toolbox, is_kept) = (toolbox.clone(), weight <= self.most);
-        // It has the lock until it is done, even if nobody waits for it any more.
+        // The thread holds the lock until it is done, even if nobody waits for it any more.
         let made = spawn_blocking(move || {
             let kept = is_kept.then(|| offer.clone());
             let tools = Arc::new(offer.into_tools(&toolbox)?);
@@ -94,7 +94,8 @@ fn tool(function: HostFunction) -> HostTool {
     if let Some(schema) = input_schema {
         definition.input_schema = schema;
     }
-    // What it says of itself decides nothing; as for other tools, saying nothing is the most.
+    // What the program says about its own function decides nothing. As with other tools, an
+    // undeclared effect counts as the highest.
     HostTool { definition, effect: effect.unwrap_or(Effect::External), is_checked }
 }
 

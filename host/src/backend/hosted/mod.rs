@@ -1,7 +1,7 @@
 //! Runs for programs that speak the host protocol, over any of its carriers.
 //!
-//! `runner.rs` does a run, `functions.rs` turns what such a program offers into functions of a run
-//! and calls them, and `asker.rs` says who the program is and what it may ask for.
+//! `runner.rs` executes a run, `functions.rs` turns what such a program offers into functions of a
+//! run and calls them, and `asker.rs` has who the program is and what it may ask for.
 
 mod asker;
 mod functions;

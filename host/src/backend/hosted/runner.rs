@@ -1,4 +1,4 @@
-//! Does a run for a program.
+//! Executes runs for a program.
 
 use std::sync::{
     Arc,
@@ -23,7 +23,7 @@ use crate::{
     backend::{generation::Generation, generations::Generations},
 };
 
-/// Does the runs of one connection.
+/// Executes the runs of one connection.
 pub(crate) struct HostRunner {
     generations: Arc<Generations>,
     asker: HostAsker,
@@ -33,7 +33,7 @@ pub(crate) struct HostRunner {
 }
 
 impl HostRunner {
-    /// For a connection of this asker.
+    /// Creates the runner for a connection of this asker.
     pub(crate) fn new(generations: Arc<Generations>, asker: HostAsker) -> Self {
         static CONNECTIONS: AtomicU64 = AtomicU64::new(0);
         let last = Arc::new(LastOffer::of(&asker));
@@ -62,7 +62,7 @@ impl Runner for HostRunner {
         cancelled: CancellationToken,
     ) -> BoxFuture<'static, Result<Box<RawValue>, Error>> {
         let run = HostedRequest {
-            // Each run goes on with the servers that it began with.
+            // Each run continues with the servers that it began with.
             generation: self.generations.current(),
             asker: self.asker.clone(),
             last: self.last.clone(),
@@ -106,14 +106,14 @@ impl HostedRequest {
         // This may start servers.
         let own = tokio::select! {
             own = own.clone().known(toolbox) => own.map_err(|error| wrong(&error))?,
-            // The run is begun, and ends at once.
+            // The run begins, and ends at once.
             () = cancelled.cancelled() => own,
         };
         let gateway = asker
             .gateway(&generation.gateway, client.as_deref(), connection)
             .with_origin("host")
             .with_limits(limits.clone())
-            // The owner decides by `belljar approve`, while the run waits.
+            // The owner decides with `belljar approve`, while the run waits.
             .with_approvals(approvals::asked(&setup.approvals, None, true));
         let gateway = match stream.contains(&Stream::Logs) {
             true => told_logs(&gateway, host.clone()),
@@ -138,7 +138,7 @@ fn own(toolbox: &Toolbox, asked: &protocol::OwnTools) -> Result<OwnTools, Error>
     }
 }
 
-/// Tells what the script logs while it runs.
+/// Reports what the script logs while it runs.
 fn told_logs(gateway: &Gateway, host: HostRun) -> Gateway {
     gateway.with_follower(Arc::new(move |step| {
         if let RunStep::Log { level, text } = step {

@@ -1,4 +1,4 @@
-//! `belljar run` of a component that others built, which runs in a confined process, on Unix alone.
+//! `belljar run` of a component that others built. It runs in a confined process, and only on Unix.
 
 #[cfg(not(unix))]
 mod absent;
@@ -12,7 +12,7 @@ pub(super) use absent::{replay, run};
 #[cfg(unix)]
 pub(super) use unix::{replay, run};
 
-/// What a component's file ends in: WebAssembly, or its text form.
+/// The extensions of a component's file: WebAssembly, or its text form.
 const ENDINGS: [&str; 2] = ["wasm", "wat"];
 
 /// Whether a file is run as a component.

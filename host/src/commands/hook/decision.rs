@@ -1,4 +1,4 @@
-//! What an agent is told: the rules say it, and the daemon whether it is said now.
+//! What an agent is told. The rules decide what is said, and the daemon whether it is said now.
 
 use std::{path::Path, time::Duration};
 
@@ -15,11 +15,11 @@ use crate::{
     setup::Loaded,
 };
 
-/// How long a session's beginning waits for a daemon to come to be. One that takes longer comes to
-/// be all the same.
+/// How long the beginning of a session waits for a new daemon. A daemon that takes longer still
+/// starts.
 const START: Duration = Duration::from_secs(2);
 
-/// What is said before a tool call. The configuration is read where it is needed.
+/// What is said before a tool call. The configuration is read only if it is needed.
 pub(super) async fn before_tool(
     loaded: impl FnOnce() -> Result<Loaded, String>,
     call: &ToolUse,
@@ -35,8 +35,8 @@ pub(super) async fn before_tool(
         let mut daemon = running(&loaded).await?.ok_or("no daemon is running")?;
         daemon.ask(&question).await.map_err(|fault| fault.to_string())
     };
-    // Without the daemon nobody knows what was said already, or whether what the rule leads to can
-    // be used.
+    // Only the daemon knows what was said already, and whether the server that the rule leads to
+    // can be used.
     match tokio::time::timeout(wait, asking).await {
         Ok(answer) => Ok(match answer? {
             HookAnswer { say: true } => fit.decision(),
@@ -61,7 +61,7 @@ pub(super) async fn session_start(loaded: &Loaded, session: &SessionStart) -> De
         let mut daemon = match running(loaded).await? {
             Some(daemon) => daemon,
             None if environment::without_daemon() || loaded.config.hooks.is_empty() => return Ok(()),
-            // Without it, no rule could say anything in this session.
+            // Without a daemon, no rule could say anything in this session.
             None => {
                 let place = Place::of(loaded).map_err(|failure| failure.told().0)?;
                 daemon::start_at(&place, loaded).await.map_err(|failure| failure.told().0)?
@@ -78,7 +78,7 @@ pub(super) async fn session_start(loaded: &Loaded, session: &SessionStart) -> De
     belljar_hooks::introduction(names).map_or(Decision::Pass, Decision::Tell)
 }
 
-/// Whether what a rule's path names is, or may be, in the folder in which an agent works.
+/// Whether a rule's path is, or may be, in the folder in which an agent works.
 fn is_in(path: &Path, folder: &Path) -> bool {
     if path.is_absolute() {
         return folder.starts_with(path) || path.starts_with(folder);
@@ -86,7 +86,7 @@ fn is_in(path: &Path, folder: &Path) -> bool {
     folder.join(path).exists()
 }
 
-/// The daemon that runs, whichever configuration it has read.
+/// The running daemon, whichever configuration it has read.
 async fn running(loaded: &Loaded) -> Result<Option<Daemon>, String> {
     if environment::without_daemon() {
         return Ok(None);

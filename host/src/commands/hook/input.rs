@@ -1,4 +1,4 @@
-//! What the client sends, in bounded bytes and time.
+//! Reads what the client sends, within bounds of size and time.
 
 use std::{
     io::{self, Read as _},
@@ -11,7 +11,7 @@ use belljar_hooks::MAX_INPUT_BYTES;
 
 /// How long a client may take to send its input. It is there when the process starts, or never.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// How much of an input that is too long is read, and thrown away, so that the client can write it.
+/// How much of an input that is too long is read and discarded, so that the client can write it.
 const DRAINED_BYTES: u64 = 64 << 20;
 
 /// The whole input, or why there is none.
@@ -22,11 +22,11 @@ pub(super) fn read() -> Result<Vec<u8>, String> {
         let most = u64::try_from(MAX_INPUT_BYTES).unwrap_or(u64::MAX).saturating_add(1);
         let read = io::stdin().lock().take(most).read_to_end(&mut input);
         if input.len() > MAX_INPUT_BYTES {
-            // A client that cannot write its input may take that for a failure of the hook. What
-            // becomes of the rest is no concern of ours.
+            // A client that cannot write all of its input may take that for a failure of the hook.
+            // Errors while discarding the rest do not matter.
             let _ = io::copy(&mut io::stdin().lock().take(DRAINED_BYTES), &mut io::sink());
         }
-        // Nobody may wait any more.
+        // The receiver may have given up.
         let _ = sender.send(read.map(|_| input));
     };
     thread::Builder::new()

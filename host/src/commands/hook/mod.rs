@@ -1,10 +1,10 @@
 //! `belljar hook`: what a coding agent is told before a tool call, and when its session begins.
 //!
-//! Whatever goes wrong, the client gets an answer that it takes for "go on", and exit code 0: some
-//! clients take another code for a refusal. This process loads no engine, and starts nothing but
-//! the daemon, when a session begins; what must be remembered, the daemon remembers. `input.rs`
-//! reads what the client sends, `decision.rs` finds out what is said, and `rehearse.rs` shows what
-//! rules would say to calls that were written down.
+//! Whatever goes wrong, the client gets an answer that it takes for "go on", and exit code 0, since
+//! some clients take another code for a refusal. This process loads no engine, and starts nothing
+//! but the daemon, when a session begins. The daemon remembers what must be remembered. `input.rs`
+//! reads what the client sends, `decision.rs` decides what is said, and `rehearse.rs` shows what
+//! rules would say to recorded calls.
 
 mod decision;
 mod input;
@@ -21,8 +21,8 @@ use crate::{
     help, output, setup,
 };
 
-/// How long the daemon may take before a tool call. It needs a millisecond; an agent must not wait
-/// for one that is stuck.
+/// How long the daemon may take before a tool call. It needs a millisecond, and an agent must not
+/// wait for a stuck daemon.
 const WAIT: Duration = Duration::from_millis(50);
 
 #[derive(Args)]
@@ -82,8 +82,8 @@ impl HookArguments {
     }
 }
 
-/// Answers where this process was started as a hook, without a parser that could refuse; `None`
-/// where it was not, or where help is asked for.
+/// Answers if this process was started as a hook, without a parser that could refuse. Returns
+/// `None` if it was not, or if help was asked for.
 pub(crate) fn answered() -> Option<ExitCode> {
     let mut words = std::env::args_os().skip(1);
     if words.next()? != "hook" {
@@ -113,7 +113,7 @@ pub(crate) async fn hook(arguments: HookArguments) -> Result<ExitCode, Failure> 
 }
 
 impl Called {
-    /// The arguments, as far as there are any that are known.
+    /// Reads the known arguments, and ignores all others.
     fn leniently(words: Vec<OsString>) -> Self {
         let (mut positional, mut config, mut wait) = (Vec::new(), None, None);
         let mut words = words.into_iter();
@@ -153,8 +153,8 @@ impl Called {
             .ok_or("there is no such client: it is claude-code, codex, vscode, copilot, cursor, gemini or auto")?;
         let event = Event::named(&self.event)
             .ok_or("there is no such event: it is PreToolUse (or BeforeTool), or SessionStart")?;
-        // A configuration in the current folder is not worth a note each time: it is never read
-        // here.
+        // A configuration in the current folder is never read here, so it is not worth a note each
+        // time.
         output::set_quiet(true);
         let loaded = || setup::read(&self.config).map_err(|failure| failure.told().0);
         let (client, decision) = match event {
@@ -171,7 +171,7 @@ impl Called {
     }
 }
 
-/// Whoever wrote the hook can find out why it says nothing.
+/// Lets whoever wrote the hook find out why it says nothing.
 fn complain(why: &str) {
     output::say(format_args!("belljar hook: {}", output::visible_line(why)));
 }

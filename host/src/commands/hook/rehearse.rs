@@ -1,4 +1,4 @@
-//! `belljar hook test`: what each rule would say to calls that were written down.
+//! `belljar hook test`: what each rule would say to recorded calls.
 
 use std::process::ExitCode;
 
@@ -15,10 +15,10 @@ const MAX_BYTES: u64 = 64 << 20;
 /// What became of one call.
 #[derive(Serialize)]
 struct Rehearsed {
-    /// Its line, counted from 1.
+    /// The number of its line, from 1.
     line: usize,
     tool: String,
-    /// The rule that counts, counted from 1.
+    /// The number of the rule that applies, from 1.
     rule: Option<usize>,
     answer: &'static str,
     says: Option<String>,
@@ -29,7 +29,7 @@ struct Rehearsed {
 struct Rule {
     rule: usize,
     mode: &'static str,
-    /// How many calls it fits, those included for which an earlier rule counts.
+    /// How many calls it matches, including those to which an earlier rule applies.
     fits: usize,
     /// How often it says something.
     says: usize,

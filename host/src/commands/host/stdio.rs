@@ -1,8 +1,8 @@
 //! Standard input and output for many small messages.
 //!
-//! tokio's own go by way of other threads, which costs more than the rest of a call. A program that
-//! starts another usually gives it pipes or, as Node does, sockets, for which the system says when
-//! they are ready.
+//! tokio's own streams use other threads, which costs more than the rest of a call. A program that
+//! starts another usually gives it pipes or, as Node does, sockets, for which the system reports
+//! when they are ready.
 
 use tokio::io::{AsyncRead, AsyncWrite};
 

@@ -1,7 +1,7 @@
 //! `belljar install CLIENT --hooks`: what a client runs before a tool call, and when a session
 //! begins.
 //!
-//! Hooks of others stay as they are, also those that share a group with one of belljar's.
+//! Hooks of others stay as they are, even those that share a group with one of belljar's.
 
 use std::{
     path::{Path, PathBuf},
@@ -22,16 +22,16 @@ use crate::{
     output::{self, GOOD, visible_line},
 };
 
-/// The key under which hooks stand, in every client's file.
+/// The key of the hooks in every client's file.
 const KEY: &str = "hooks";
-/// How long a client waits for a hook, in seconds. belljar takes milliseconds, and two seconds
-/// where a session's beginning starts the daemon.
+/// How long a client waits for a hook, in seconds. belljar takes milliseconds, or up to two seconds
+/// if the beginning of a session starts the daemon.
 const TIMEOUT: u32 = 5;
 
-/// How a client's file has its hooks.
+/// How a client's file stores its hooks.
 struct Form {
     path: PathBuf,
-    /// The name that the hook gives its client.
+    /// The client's name in the hook's command.
     speaker: &'static str,
     events: [&'static str; 2],
     shape: Shape,
@@ -67,7 +67,7 @@ impl Form {
             InstallClient::Cursor => {
                 form(&[".cursor", "hooks.json"], "cursor", ["preToolUse", "sessionStart"], Shape::Plain)
             }
-            // Both read this folder, and send each its own input.
+            // Both read this folder, and each sends its own form of input.
             InstallClient::Copilot | InstallClient::VsCode => {
                 form(&[".copilot", "hooks", "belljar.json"], "auto", ["preToolUse", "sessionStart"], Shape::Bash)
             }
@@ -96,7 +96,7 @@ impl Shape {
         let group = |hook| object(vec![("hooks", CstInputValue::Array(vec![hook]))]);
         let kind = ("type", text("command"));
         match self {
-            // Without a matcher it is for every tool.
+            // Without a matcher, the group applies to every tool.
             Self::Grouped => group(object(vec![kind, ("command", text(command)), ("timeout", number(TIMEOUT))])),
             Self::Named => group(object(vec![
                 ("name", text("belljar")),
@@ -110,13 +110,13 @@ impl Shape {
     }
 }
 
-/// A changed file, and what in it is different.
+/// A changed file, and what has changed in it.
 struct Change {
     text: String,
     changes: Vec<EventChange>,
 }
 
-/// The commands of one event, before and after. Nothing else of the file is shown.
+/// The commands of one event, before and after. Nothing else in the file is shown.
 struct EventChange {
     event: &'static str,
     from: Vec<String>,
@@ -171,7 +171,7 @@ fn commands(form: &Form, arguments: &InstallArguments) -> Result<[String; 2], Fa
     Ok(form.events.map(|event| format!("{program} hook {} {event}{config}", form.speaker)))
 }
 
-/// A path as a word for a shell.
+/// A path, quoted for a shell.
 fn quoted(path: &Path) -> Result<String, Failure> {
     let text = path
         .to_str()
@@ -180,8 +180,8 @@ fn quoted(path: &Path) -> Result<String, Failure> {
     Ok(if text.chars().all(is_plain) { text.to_owned() } else { format!("'{}'", text.replace('\'', "'\\''")) })
 }
 
-/// The file with these commands in the place of those that it had; without any, where there are
-/// none. Nothing, where it is so already.
+/// The file with these commands in place of belljar's earlier ones, which are only removed if there
+/// are no new ones. Returns `None` if nothing changes.
 fn changed(text: &str, form: &Form, commands: Option<&[String; 2]>) -> Result<Option<Change>, String> {
     if commands.is_none() && text.trim().is_empty() {
         return Ok(None);
@@ -206,7 +206,7 @@ fn changed(text: &str, form: &Form, commands: Option<&[String; 2]>) -> Result<Op
         match entry {
             Some(entry) => drop(list.append(entry)),
             None if list.elements().is_empty() => {
-                // The event is there for belljar alone.
+                // The event was there only for belljar.
                 if let Some(event) = top.object_value(KEY).and_then(|hooks| hooks.get(event)) {
                     event.remove();
                 }
@@ -224,7 +224,7 @@ fn changed(text: &str, form: &Form, commands: Option<&[String; 2]>) -> Result<Op
     Ok(Some(Change { text: root.to_string(), changes }))
 }
 
-/// The list of an event's hooks, made where it is wanted. What is in the way is named.
+/// The list of an event's hooks, created if it is wanted. The error names what is in the way.
 fn list(top: &CstObject, event: &str, is_wanted: bool) -> Result<Option<CstArray>, String> {
     let hooks = match top.get(KEY) {
         Some(hooks) => hooks.object_value().ok_or_else(|| KEY.to_owned())?,
@@ -239,7 +239,7 @@ fn list(top: &CstObject, event: &str, is_wanted: bool) -> Result<Option<CstArray
     }
 }
 
-/// belljar's own commands in a list.
+/// belljar's own commands in a list of hooks.
 fn ours(list: &CstArray) -> Vec<String> {
     let within = |group: &CstNode| hooks_of(group).map(|hooks| hooks.elements()).unwrap_or_default();
     list.elements()
@@ -250,7 +250,7 @@ fn ours(list: &CstArray) -> Vec<String> {
         .collect()
 }
 
-/// Takes belljar's own hooks out of a list, and a group with them that had no others.
+/// Removes belljar's own hooks from a list, and groups that had no others.
 fn take_out(list: &CstArray) {
     for hook in list.elements() {
         if own_command(&hook).is_some() {
@@ -285,8 +285,8 @@ fn own_command(hook: &CstNode) -> Option<String> {
     })
 }
 
-/// Whether a command is one that this installs: `…belljar hook CLIENT EVENT`, with options of the
-/// hook at most. Anything else is somebody's own, also if it runs belljar.
+/// Whether `belljar install` wrote a command: `…belljar hook CLIENT EVENT`, possibly with options
+/// of the hook. Any other command belongs to somebody else, even if it runs belljar.
 fn is_own(command: &str) -> bool {
     let Some(words) = shlex::split(command) else { return false };
     let [program, hook, client, event, options @ ..] = words.as_slice() else { return false };

@@ -1,8 +1,9 @@
 //! `belljar install`: belljar's entry in a client's configuration.
 //!
-//! The file is the client's. What is in it, comments included, stays as it is; one that cannot be
-//! read is not touched. `remote` is the entry for a server that runs already, with a token of its
-//! own, `hooks` writes what leads an agent to belljar, and `arguments` is what the command takes.
+//! The file is the client's. Its contents, comments included, stay as they are, and a file that
+//! cannot be read is not touched. `remote` is the entry for a server that is already running, with
+//! a token of its own, `hooks` writes the hooks that lead an agent to belljar, and `arguments` has
+//! the command's arguments.
 
 mod arguments;
 mod hooks;
@@ -36,7 +37,7 @@ const NAME: &str = "belljar";
 const SUFFIX: &str = "before-belljar";
 
 impl InstallClient {
-    /// Where it keeps the user's own servers.
+    /// Where the client keeps the user's own servers.
     fn path(self) -> Option<PathBuf> {
         match self {
             Self::ClaudeCode => environment::home().map(|home| home.join(".claude.json")),
@@ -51,7 +52,7 @@ impl InstallClient {
         }
     }
 
-    /// What its own commands do, where belljar writes no entry for it.
+    /// The client's own way to add belljar, if belljar writes no entry for it.
     fn own_way(self) -> Option<&'static str> {
         match self {
             Self::Codex => Some("codex mcp add belljar -- belljar serve"),
@@ -231,7 +232,7 @@ fn parsed(text: &str) -> Result<(CstRootNode, CstObject), String> {
     Ok((root, top))
 }
 
-/// The most brackets that are open at once, also counting those in texts and comments.
+/// The most brackets that are open at once, including those in texts and comments.
 fn depth(text: &str) -> usize {
     let (mut open, mut most) = (0_usize, 0);
     for character in text.chars() {

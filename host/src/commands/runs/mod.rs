@@ -144,7 +144,7 @@ async fn fixture(arguments: &RunsExportArguments) -> Result<String, Failure> {
 async fn purge(arguments: RunsPurgeArguments) -> Result<ExitCode, Failure> {
     let config = setup::read(&arguments.config)?.config;
     let ledger = setup::ledger_of(&config.ledger);
-    // Whoever purges applies how long artifacts are kept, too.
+    // A purge also applies the configured bounds on artifacts.
     ledger.artifacts(config.artifacts);
     let what = match (arguments.all, arguments.before) {
         (true, _) => Purge::All,

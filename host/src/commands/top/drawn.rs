@@ -10,7 +10,7 @@ use ratatui::{
 
 use super::seen::Shown;
 
-/// Columns from which a table has all of its columns.
+/// The width from which a table shows all of its columns.
 const WIDE: u16 = 64;
 
 pub(super) fn draw(frame: &mut Frame<'_>, shown: &mut Shown) {
@@ -72,7 +72,7 @@ fn calls(frame: &mut Frame<'_>, area: Rect, shown: &mut Shown) {
     let [title, table] = Layout::vertical([Constraint::Length(1), Constraint::Min(0)]).areas(area);
     let text = format!("{name} {state}, {} calls{more}", run.calls.len());
     frame.render_widget(Line::from(text), title);
-    // There may be fewer than when keys were pressed.
+    // There may be fewer calls than when the key was pressed.
     shown.first_call = shown.first_call.min(run.calls.len().saturating_sub(1));
     let is_wide = area.width >= WIDE;
     let rows = run.calls.iter().skip(shown.first_call).take(usize::from(table.height)).map(|call| {

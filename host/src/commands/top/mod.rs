@@ -1,7 +1,7 @@
-//! `belljar top`: what the daemon's runs do at this moment, in the terminal.
+//! `belljar top`: what the daemon's runs are doing now, in the terminal.
 //!
-//! `seen.rs` has what is shown, read from the daemon's answers, and what keys change of it;
-//! `drawn.rs` draws it; `screen.rs` takes over the terminal and gives it back, whatever happens.
+//! `seen.rs` has what is shown: it reads the daemon's answers and handles keys. `drawn.rs` draws
+//! it. `screen.rs` takes over the terminal and gives it back, whatever happens.
 
 mod drawn;
 mod screen;
@@ -33,7 +33,7 @@ use crate::{
 
 /// How often the daemon is asked.
 const EVERY: Duration = Duration::from_millis(500);
-/// How long it may take to answer before that is said.
+/// How long the daemon may take to answer before the screen says so.
 const ANSWER: Duration = Duration::from_secs(5);
 
 #[derive(Args)]
@@ -79,7 +79,7 @@ pub(crate) async fn top(arguments: TopArguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Asks the daemon again and again, and connects to the next one when it has ended.
+/// Asks the daemon again and again. When it has ended, connects to the next one.
 async fn ask(
     client: DaemonClient,
     place: Place,
@@ -115,7 +115,7 @@ async fn ask(
     }
 }
 
-/// Shows it until the user or a signal ends it.
+/// Shows the screen until the user or a signal ends it.
 async fn shown(
     asked: &watch::Sender<Option<RunId>>,
     told: &mut watch::Receiver<Result<Seen, String>>,

@@ -24,12 +24,12 @@ use tokio::sync::mpsc;
 
 use super::seen::Pressed;
 
-/// How often the thread that reads keys looks whether it is needed.
+/// How often the thread that reads keys checks whether it is still needed.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
-/// Keys that wait to be taken.
+/// How many pressed keys may wait.
 const KEYS: usize = 64;
 
-/// The terminal, as long as this is there.
+/// The terminal, taken over for as long as this exists.
 pub(super) struct Screen {
     terminal: Terminal<CrosstermBackend<Stdout>>,
     keys: mpsc::Receiver<Pressed>,
@@ -37,13 +37,13 @@ pub(super) struct Screen {
     _taken: Taken,
 }
 
-/// Gives the terminal back when it is dropped, also while a panic unwinds.
+/// Gives the terminal back when it is dropped, even while a panic unwinds.
 struct Taken;
 
 impl Taken {
     fn take() -> io::Result<Self> {
         static PANICS: Once = Once::new();
-        // What a panic says would be gone with the alternate screen.
+        // The message of a panic would disappear with the alternate screen.
         PANICS.call_once(|| {
             let before = std::panic::take_hook();
             std::panic::set_hook(Box::new(move |panic| {
@@ -64,7 +64,7 @@ impl Drop for Taken {
     }
 }
 
-/// What fails here fails because there is no terminal any more.
+/// Errors are ignored: they only mean that there is no terminal any more.
 fn give_back() {
     let _ = execute!(stdout(), LeaveAlternateScreen, Show);
     let _ = disable_raw_mode();
@@ -77,7 +77,7 @@ impl Screen {
         let is_over = Arc::new(AtomicBool::new(false));
         let (press, keys) = mpsc::channel(KEYS);
         let over = is_over.clone();
-        // Keys can only be waited for on a thread.
+        // Waiting for keys blocks, so it needs its own thread.
         thread::Builder::new().name("keys".to_owned()).spawn(move || read(&press, &over))?;
         Ok(Self { terminal, keys, is_over, _taken: taken })
     }

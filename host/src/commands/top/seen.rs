@@ -1,11 +1,11 @@
-//! What is shown of the daemon's answers, and what keys change of it.
+//! What is shown of the daemon's answers, and how keys change it.
 
 use belljar_daemon::requests::Live;
 use belljar_model::{RunId, display};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-/// A moment of the daemon.
+/// The state of the daemon at one moment.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Seen {
     pub(super) runs: Vec<Run>,
@@ -15,7 +15,7 @@ pub(super) struct Seen {
     pub(super) waiting: Option<u64>,
 }
 
-/// A run. All texts in it are as they came.
+/// A run. Its texts are as received.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub(super) struct Run {
     pub(super) run: RunId,
@@ -84,7 +84,7 @@ impl Seen {
 }
 
 impl Run {
-    /// Its name, state, duration and asker.
+    /// The run's name, state, duration and asker.
     pub(super) fn cells(&self) -> [String; 4] {
         let state = self.error.as_deref().unwrap_or(match self.state.as_str() {
             "ended" => "ok",
@@ -93,7 +93,7 @@ impl Run {
         [self.run.to_string(), safe(state), self.ms.map(duration).unwrap_or_default(), self.asker()]
     }
 
-    /// Its principal, or where it came from, and then the name that its client gives itself.
+    /// The principal, or else the origin, and then the name that the client gives itself.
     fn asker(&self) -> String {
         let known = self.principal.as_deref().or(self.origin.as_deref()).unwrap_or("unknown");
         let client = self.client.as_deref().map(|client| format!(" ({})", safe(client)));
@@ -102,7 +102,7 @@ impl Run {
 }
 
 impl Call {
-    /// Its number, tool, state, begin and duration, and what its server says.
+    /// The call's number, tool, state, beginning and duration, and what its server says.
     pub(super) fn cells(&self) -> [String; 6] {
         let tool = safe(&format!("{}.{}", self.server, self.tool));
         let state = match &self.effect {
@@ -115,9 +115,9 @@ impl Call {
     }
 }
 
-/// A name that does nothing to a terminal.
+/// A name, made safe for a terminal.
 pub(super) fn safe(name: &str) -> String {
-    /// What no column is as wide as.
+    /// More than the width of any column.
     const LONGEST: usize = 200;
     let end = name.char_indices().nth(LONGEST).map_or(name.len(), |(end, _)| end);
     display::line(name.get(..end).unwrap_or_default()).into_owned()
@@ -131,7 +131,7 @@ fn duration(ms: f64) -> String {
     }
 }
 
-/// A key, by what it is for.
+/// A key, by its function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Pressed {
     Up(usize),
@@ -139,7 +139,7 @@ pub(super) enum Pressed {
     Open,
     Back,
     End,
-    /// Nothing but a new look at the screen.
+    /// Only redraws the screen.
     Other,
 }
 
@@ -147,9 +147,9 @@ pub(super) enum Pressed {
 #[derive(Debug, Default)]
 pub(super) struct Shown {
     pub(super) seen: Seen,
-    /// Why this is not how it is now.
+    /// Why what is shown is out of date, if it is.
     pub(super) fault: Option<String>,
-    /// The chosen run. Rows move, and it stays the same run.
+    /// The chosen run. It stays the same run when rows move.
     pub(super) chosen: Option<RunId>,
     /// The run whose calls are shown.
     pub(super) open: Option<RunId>,
@@ -158,7 +158,7 @@ pub(super) struct Shown {
 }
 
 impl Shown {
-    /// Takes the next moment.
+    /// Takes the daemon's next state.
     pub(super) fn take(&mut self, told: &Result<Seen, String>) {
         match told {
             Ok(seen) => (self.seen, self.fault) = (seen.clone(), None),

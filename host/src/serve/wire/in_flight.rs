@@ -34,7 +34,7 @@ impl Default for InFlight {
 }
 
 impl InFlight {
-    /// Takes a place for a request whose line has so many bytes.
+    /// Takes a place for a request whose line has this many bytes.
     pub(super) fn enter(&mut self, id: &RequestId, bytes: usize) -> Result<Slot, Refusal> {
         if self.unanswered.contains_key(id) {
             return Err(Refusal::SameId);

@@ -197,7 +197,7 @@ impl Gate {
                     ClientNotification::InitializedNotification(_) => {
                         !std::mem::replace(&mut self.is_initialized, true)
                     }
-                    // Done here, it counts for the next request already.
+                    // Done here, so that it already applies to the next request.
                     ClientNotification::RootsListChangedNotification(_) => {
                         self.roots.forget();
                         false

@@ -1,4 +1,4 @@
-//! The client's answers to rejected lines.
+//! The answers that the client gets to rejected lines.
 
 use belljar_model::{ErrorKind, JsonError, LimitHit, LimitName, Outcome, RunError};
 use rmcp::{
@@ -21,7 +21,7 @@ use crate::serve::{
 pub(super) enum Refusal {
     /// Too many requests are in flight.
     TooMany,
-    /// The requests in flight would have so many bytes with this one.
+    /// With this request, the requests in flight would have this many bytes.
     TooLarge(usize),
     /// A request with this id is in flight.
     SameId,
@@ -44,7 +44,7 @@ impl Refused {
     pub(super) fn of(request: &JsonRpcRequest<ClientRequest>, negotiated: Option<&ProtocolVersion>) -> Self {
         let own = request.request.get_meta().protocol_version();
         let revision = own.as_ref().or(negotiated);
-        // Dates compare as texts do.
+        // Dates sort like texts.
         let has_result_types =
             revision.is_some_and(|revision| revision.as_str() >= ProtocolVersion::V_2026_07_28.as_str());
         let tool = match &request.request {
