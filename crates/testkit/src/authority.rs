@@ -38,7 +38,7 @@ pub enum Flaw {
     TokensInside,
 }
 
-/// Its state.
+/// What the server knows.
 #[derive(Debug, Default)]
 pub struct Known {
     /// The base of all URLs.
@@ -47,7 +47,7 @@ pub struct Known {
     /// How long access tokens are valid, according to it.
     expires_in: u64,
     challenge: Option<String>,
-    /// Who last asked for a login, and with what scopes.
+    /// The client that last asked for a login.
     pub client: String,
     /// The scopes that were requested then.
     pub scope: String,
@@ -68,7 +68,7 @@ pub struct Authority {
 }
 
 impl Authority {
-    /// Serves, with access tokens that are valid for so many seconds.
+    /// Serves, with access tokens that are valid for this many seconds.
     ///
     /// # Errors
     /// If there is no port.

@@ -26,7 +26,7 @@ pub enum IssuerFlaw {
     Redirects,
     /// Its document of keys is too long.
     Floods,
-    /// Its keys are said to be where clouds keep the credentials of their machines.
+    /// Its metadata says that its keys are where clouds keep the credentials of their machines.
     LeadsInside,
 }
 
@@ -163,9 +163,9 @@ fn answer(known: &Known, request: &Request) -> Reply {
     }
 }
 
-/// The present key, as a set of keys has it.
+/// The current key, as in a set of keys.
 fn public(known: &Known) -> Value {
-    // A byte that says in which form the point is, and its two coordinates.
+    // A byte that says which form the point has, and its two coordinates.
     let point = known.key.public_key().as_ref().get(1..).unwrap_or_default();
     let (x, y) = point.split_at_checked(32).unwrap_or_default();
     let encoded = |number: &[u8]| BASE64_URL_SAFE_NO_PAD.encode(number);

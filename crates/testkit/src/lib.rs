@@ -1,8 +1,8 @@
 //! Helpers for tests and benches that start child servers.
 //!
 //! The child servers themselves, which misbehave on purpose, are the binary
-//! `belljar-testkit-child`: its first argument says how. It writes JSON-RPC by hand, so that it can
-//! break every rule that a library keeps.
+//! `belljar-testkit-child`, whose first argument says how. It writes JSON-RPC by hand, so that it
+//! can break every rule that a library would keep.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]

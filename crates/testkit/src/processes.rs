@@ -1,4 +1,4 @@
-//! Whether processes are still there.
+//! Whether processes still exist.
 
 use std::time::{Duration, Instant};
 
@@ -11,13 +11,13 @@ pub fn is_running(pid: u32) -> bool {
     let mut fields = rest.split_whitespace();
     match fields.next() {
         None | Some("X") => false,
-        // The number of threads is the 20th field of all.
+        // The number of threads is the 20th field in total.
         Some("Z") => fields.nth(16).and_then(|threads| threads.parse().ok()).is_some_and(|threads: u32| threads > 1),
         Some(_) => true,
     }
 }
 
-/// Waits until the process is gone, and returns whether that was in time. Blocks its thread.
+/// Waits until the process is gone, and returns whether it was gone in time. Blocks its thread.
 pub fn is_gone_within(pid: u32, limit: Duration) -> bool {
     const STEP: Duration = Duration::from_millis(5);
     let deadline = Instant::now() + limit;

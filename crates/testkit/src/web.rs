@@ -1,7 +1,7 @@
-//! A small HTTP server on loopback for tests: it answers as it is told, right or wrong, and
+//! A small HTTP server on loopback for tests: it answers as instructed, right or wrong, and
 //! remembers its requests.
 //!
-//! Each connection is for one request, whose answer ends with the connection. So a test can break
+//! Each connection is for one request, and its answer ends with the connection. So a test can cut
 //! off an answer anywhere.
 
 use std::{collections::BTreeMap, net::SocketAddr, sync::Arc};
@@ -71,7 +71,7 @@ impl Reply {
             .with("content-type", "text/event-stream")
     }
 
-    /// The same with a header more.
+    /// The same with another header.
     #[must_use]
     pub fn with(mut self, name: &str, value: &str) -> Self {
         self.headers.push((name.to_owned(), value.to_owned()));
@@ -103,7 +103,7 @@ impl Web {
                     let Some(request) = read(&mut stream).await else { return };
                     remembered.lock().push(request.clone());
                     let reply = answer(&request);
-                    // Whoever asked may have gone.
+                    // The client may have gone.
                     let _ = write(&mut stream, reply).await;
                 });
             }

@@ -42,7 +42,7 @@ fn spec(arguments: &[&str]) -> ServerSpec {
 fn options() -> Options {
     // Children find `sleep` and `sh` in the system's folders without a PATH.
     let mut options = Options::new("belljar-tests", "0");
-    // As belljar keeps them.
+    // Children are supervised, as in belljar.
     let arguments = vec!["supervise".to_owned()];
     options.supervisor = Some(Supervisor { program: binary().to_owned(), arguments });
     options.backoff = Backoff { first: Duration::from_millis(5), most: Duration::from_millis(20) };

@@ -15,7 +15,7 @@ fn attempt(walls: &str, name: &str) -> Output {
     process.arg(format!("{walls}:{name}")).output().expect("the process starts")
 }
 
-/// A process that stops within the walls, and is then made to make a system call.
+/// A process that stops within the walls, and is then forced to make a system call.
 #[cfg(target_arch = "x86_64")]
 mod by_number {
     use std::process::{Command, Stdio};
@@ -42,7 +42,7 @@ mod by_number {
         let pid = Pid::from_raw(process.id().try_into().unwrap());
         assert_eq!(waitpid(pid, None), Ok(WaitStatus::Stopped(pid, Signal::SIGSTOP)));
         ptrace::setoptions(pid, ptrace::Options::PTRACE_O_TRACESYSGOOD | ptrace::Options::PTRACE_O_EXITKILL).unwrap();
-        // Its next system call is replaced by the wanted one.
+        // Its next system call is replaced by the one to try.
         ptrace::syscall(pid, None).unwrap();
         assert_eq!(waitpid(pid, None), Ok(WaitStatus::PtraceSyscall(pid)));
         let registers = ptrace::getregs(pid).unwrap();
@@ -51,7 +51,7 @@ mod by_number {
         ptrace::syscall(pid, None).unwrap();
         assert_eq!(waitpid(pid, None), Ok(WaitStatus::PtraceSyscall(pid)));
         let returned = ptrace::getregs(pid).unwrap().rax.cast_signed();
-        // A call that the filter refuses ends too, and then the signal comes.
+        // A call that the filter refuses returns too, and then the signal arrives.
         ptrace::syscall(pid, None).unwrap();
         let ended = match waitpid(pid, None).unwrap() {
             WaitStatus::PtraceSyscall(_) => Ok(returned),
@@ -61,7 +61,7 @@ mod by_number {
         if ended.is_ok() {
             process.kill().unwrap();
         }
-        // A process that a signal has ended was waited for above.
+        // A process that was ended by a signal has already been waited for.
         let _ = process.wait();
         ended
     }
@@ -90,7 +90,7 @@ fn whatever_reaches_beyond_the_engines_walls_ends_the_process() {
         let output = attempt("all", &name);
         assert!(said(&output).starts_with("confined"), "{name}: {}", said(&output));
         // The C library opens files in the middle of an allocation, and allocations may fail: these
-        // do nothing else.
+        // attempts do nothing else.
         let fails = match name.as_str() {
             "read-file" => Some("Permission denied"),
             "map-memory" => Some("Cannot allocate memory"),
@@ -107,7 +107,7 @@ fn whatever_reaches_beyond_the_engines_walls_ends_the_process() {
 
 #[test]
 fn without_walls_the_same_attempts_succeed() {
-    // Tracing the parent is the one that the system may deny anyway.
+    // The system may refuse to let a process trace its parent anyway.
     for name in attempts().iter().filter(|name| !["trace-parent", "read-parent", "unshare"].contains(&name.as_str())) {
         let output = attempt("none", name);
         assert!(output.status.success(), "{name}: {:?} {}", output.status, said(&output));
@@ -141,7 +141,7 @@ fn where_the_kernel_lacks_a_wall_of_the_engine_the_reason_is_said() {
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn system_calls_with_a_history_of_faults_end_the_process_whatever_their_arguments() {
-    // Those without a safe function are made by number, like machine code would make them.
+    // Those without a safe function are made by number, as machine code would make them.
     for number in [
         libc::SYS_io_uring_setup,
         libc::SYS_io_uring_enter,
@@ -180,7 +180,7 @@ fn system_calls_with_a_history_of_faults_end_the_process_whatever_their_argument
         let number = number.cast_unsigned();
         assert_eq!(by_number::call("all", number), Err(nix::sys::signal::Signal::SIGSYS), "{number}");
     }
-    // The filter refuses them, not the way in which they are made.
+    // The filter refuses the calls themselves, not the way in which they are made.
     for walls in ["none", "all"] {
         assert!(by_number::call(walls, libc::SYS_getpid.cast_unsigned()).is_ok_and(|pid| pid > 1), "{walls}");
     }
@@ -192,8 +192,8 @@ fn system_calls_with_a_history_of_faults_end_the_process_whatever_their_argument
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn no_system_call_of_x32_leads_around_the_filter() {
-    /// The bit by which x86-64 has each system call a second time, including those that the engine
-    /// may make.
+    /// The bit with which x86-64 has a second version of each system call, including those that the
+    /// engine may make.
     const X32: u64 = 0x4000_0000;
     for number in (0..=550).map(|number| number | X32) {
         assert_eq!(by_number::call("all", number), Err(nix::sys::signal::Signal::SIGSYS), "{number:#x}");
@@ -266,7 +266,7 @@ fn while_it_compiles_every_kind_of_denied_call_ends_the_process() {
         libc::SYS_futimesat,
         libc::SYS_utimensat,
         libc::SYS_truncate,
-        // Signals. The process 0 is not the own one to `tgkill`.
+        // Signals. To `tgkill`, process 0 is not the calling one.
         libc::SYS_kill,
         libc::SYS_tkill,
         libc::SYS_tgkill,
@@ -302,18 +302,18 @@ fn while_it_compiles_a_process_may_change_itself_and_no_other() {
     assert_eq!(own(libc::SYS_prlimit64), Ok(0));
     assert_eq!(call(libc::SYS_prlimit64, [parent, 0]), killed);
     assert_eq!(call(libc::SYS_tgkill, [parent, parent]), killed);
-    // The C library then makes threads by `clone`.
+    // The C library then creates threads with `clone`.
     assert_eq!(own(libc::SYS_clone3), Ok(i64::from(-libc::ENOSYS)));
     let process = u64::from((libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD).unsigned_abs());
     assert_eq!(call(libc::SYS_clone, [process, 0]), killed);
-    // A thread needs more flags than this one, and the kernel says so.
+    // A thread needs more flags than this one, so the kernel itself refuses it.
     let thread = u64::from(libc::CLONE_THREAD.unsigned_abs());
     assert_eq!(call(libc::SYS_clone, [thread, 0]), Ok(i64::from(-libc::EINVAL)));
-    // It stays bound to its parent, and hidden.
+    // The process stays bound to its parent, and hidden.
     for option in [libc::PR_SET_PDEATHSIG, libc::PR_SET_DUMPABLE] {
         assert_eq!(call(libc::SYS_prctl, [u64::from(option.unsigned_abs()), 0]), killed);
     }
-    // `F_SETOWN`, `F_SETSIG`, `F_SETOWN_EX`, and what is the same for sockets.
+    // `F_SETOWN`, `F_SETSIG`, `F_SETOWN_EX`, and their equivalents for sockets.
     for command in [8, 10, 15] {
         assert_eq!(call(libc::SYS_fcntl, [0, command]), killed, "{command}");
     }
@@ -331,7 +331,7 @@ fn while_it_compiles_a_process_may_change_itself_and_no_other() {
 fn while_it_compiles_no_second_number_of_x32_makes_a_denied_call() {
     const X32: u64 = 0x4000_0000;
     let doubled = [libc::SYS_fork, libc::SYS_clone, libc::SYS_kill, libc::SYS_chmod, libc::SYS_socket];
-    // And those that x32 has alone, such as its `execve` (520) and `ptrace` (521).
+    // And those that only x32 has, such as its `execve` (520) and `ptrace` (521).
     for number in doubled.map(|number| number.cast_unsigned() | X32).into_iter().chain((512..=547).map(|at| at | X32)) {
         assert_eq!(by_number::call("compiling", number), Err(nix::sys::signal::Signal::SIGSYS), "{number:#x}");
     }

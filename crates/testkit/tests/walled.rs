@@ -50,7 +50,7 @@ impl World {
             let sub = folder.path().join(sub);
             std::fs::create_dir(&sub).unwrap();
             std::fs::write(sub.join("file"), "content").unwrap();
-            // So that only the walls are in the way, whichever user the child has.
+            // So that only the walls are in the way, whichever user the child runs as.
             std::fs::set_permissions(&sub, PermissionsExt::from_mode(0o777)).unwrap();
             std::fs::set_permissions(sub.join("file"), PermissionsExt::from_mode(0o666)).unwrap();
             for user in users() {
@@ -322,7 +322,7 @@ fn a_file_a_place_in_another_and_everything_can_be_left_to_write() {
     assert_eq!(world.attempt(Some(&all), None, "os.chmod(own, 0o600)"), "ok");
 }
 
-/// The bit by which x86-64 has each system call a second time.
+/// The bit with which x86-64 has a second version of each system call.
 const X32: i64 = 0x4000_0000;
 
 #[test]
@@ -333,8 +333,8 @@ fn a_child_without_network_has_no_second_way_to_a_socket() {
         calls.extend([libc::SYS_socket | X32, libc::SYS_socketpair | X32, libc::SYS_io_uring_setup | X32]);
     }
     for number in calls {
-        // AF_UNIX, SOCK_DGRAM. Not every kernel has each of these calls, so the error tells: from
-        // the filter, or not.
+        // AF_UNIX, SOCK_DGRAM. Not every kernel has each of these calls, so the error shows whether
+        // the filter refused it.
         let line = format!("call({number}, 1, 2, 0, None)");
         for user in users() {
             let walled = world.attempt(Some(&world.walls(false)), user, &line);
@@ -381,7 +381,7 @@ fn a_hidden_folder_that_is_not_there_yet_is_hidden_all_the_same() {
 #[test]
 fn where_the_system_makes_no_namespaces_the_child_is_not_started_and_says_why() {
     let world = World::new("none");
-    // A user namespace that allows no further one, and a process in it without any privilege.
+    // A user namespace that allows no nested one, and a process in it without any privilege.
     let script =
         "echo 0 > /proc/sys/user/max_user_namespaces && exec setpriv --bounding-set=-all --inh-caps=-all -- \"$@\"";
     let walls = world.walls(false).to_string();

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::*;
 
-/// Calls the child until it has been told to cancel so many calls.
+/// Calls the child until it has been told to cancel this many calls.
 async fn wait_for_cancellations(upstream: &Upstream, count: usize) {
     let told = async {
         loop {
@@ -73,7 +73,7 @@ async fn a_call_right_after_a_death_has_a_life_of_its_own() {
         let fault = call(&upstream, "echo", json!({})).await.expect_err("it dies");
         assert!(matches!(fault, CallError::Died { .. }), "{fault:?}");
     }
-    // A call that was sent to a dead child would have failed without a start.
+    // A call that was sent to a dead child would have failed without starting it again.
     assert_eq!(status(&upstream).restarts, 19);
     upstream.shutdown().await;
 }
@@ -157,7 +157,7 @@ async fn a_result_that_is_too_large_fails_its_call_and_no_other() {
     let mut options = options();
     options.max_result = ByteSize::kib(100);
     let upstream = upstream_with(vec![spec(&["probe"])], options);
-    // The first is too large for a result, the others for a line.
+    // The first text is too large for a result, the others for a line.
     for (bytes, id_last) in [(200_000, false), (17_000_000, false), (17_000_000, true)] {
         let large = call(&upstream, "large", json!({"bytes": bytes, "id_last": id_last}));
         let (large, other) = tokio::join!(large, call(&upstream, "cancelled", json!({})));

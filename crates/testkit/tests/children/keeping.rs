@@ -1,5 +1,5 @@
-//! How a child is kept: idle stop, maximal calls, turns, repeats, lost state, health, the circuit
-//! breaker, tool lists on disk.
+//! How a child is kept: stopping when idle, the maximum number of calls, turns, repeats, lost
+//! state, health, the circuit breaker, tool lists on disk.
 
 use std::sync::Arc;
 
@@ -54,7 +54,7 @@ async fn a_stateful_child_is_stopped_neither_for_idleness_nor_after_many_calls()
 #[tokio::test]
 async fn after_its_calls_a_child_is_replaced_and_no_call_is_lost() {
     let upstream = upstream(spec_with(&["echo"], |life| life.max_calls = Some(number(3))));
-    // The slow ones are in flight when the last is admitted: they are waited for.
+    // The slow calls are in flight when the last call is admitted: they are waited for.
     let calls = (0..10).map(|_| {
         let upstream = upstream.clone();
         tokio::spawn(async move { call(&upstream, "slow", json!({"ms": 50})).await.map(drop) })
@@ -96,7 +96,7 @@ async fn calls_wait_for_their_turn_and_not_too_long_and_not_too_many() {
     assert_eq!((waiting.len(), refused), (1_024, 76));
     drop(waiting);
     hanging.abort();
-    // The cancelled one made room.
+    // The cancelled call made room.
     assert!(call(&upstream, "cancelled", json!({})).await.is_ok());
     upstream.shutdown().await;
 }
@@ -135,7 +135,7 @@ async fn a_call_is_repeated_once_and_only_where_its_owner_and_its_tool_allow_it(
         upstream.shutdown().await;
         std::fs::remove_file(&file).expect("the child has died once");
     }
-    // Once, and not again.
+    // It is repeated once, and not again.
     let mut spec = spec_with(&["stateful"], |life| life.repeat = Repeat::Idempotent);
     spec.effects = EffectRules::trusting();
     let upstream = upstream(spec);
@@ -252,7 +252,7 @@ async fn a_child_that_hears_nothing_more_is_replaced_and_one_that_is_slow_is_not
         timed_out(deaf.expect_err("nobody answers"));
         timed_out(slow.expect_err("nobody answers"));
     }
-    // Ten seconds: what a suspect child has to say anything.
+    // Ten seconds: how long a suspect child has to say anything.
     let gone = state_when(&mut changes, ServerState::Failing).await;
     assert!(gone.last_error.is_some_and(|error| error.contains("no longer")), "it is said why");
     assert!(call(&deaf, "hear", json!({})).await.is_ok());
@@ -332,8 +332,8 @@ impl Folder {
 }
 
 impl Folder {
-    /// Has a server list its tools, and one more, and returns how many there were before: as many
-    /// as it has when it is started again.
+    /// Makes a server list its tools, and one more, and returns how many there were before. It has
+    /// as many again after a restart.
     async fn learn_a_list_that_grows(&self) -> usize {
         let upstream = self.upstream(vec![spec(&["probe"])]);
         let mut changes = upstream.subscribe();
@@ -401,7 +401,7 @@ async fn a_list_that_is_old_serves_at_once_and_is_asked_for_anew_behind_it() {
     let second = upstream_with(vec![spec(&["probe"])], options);
     let mut changes = second.subscribe();
     assert_eq!(second.tools("child").await.expect("they are known").len(), before + 1);
-    // The server that is started behind it has not grown.
+    // The server that was started in the background has the shorter list.
     status_when(&mut changes, |status| status.tools == Some(before)).await;
     assert_eq!(second.tools("child").await.expect("they are known").len(), before);
     second.shutdown().await;
@@ -440,7 +440,7 @@ async fn what_a_child_asks_goes_to_the_client_of_the_only_run_and_to_nobody_else
     let elicitation = json!({"message": "who?", "requestedSchema": {"type": "object", "properties": {}}});
     assert_eq!(ask("elicitation/create", elicitation.clone()).await["result"]["action"], "cancel");
     assert_eq!(ask("roots/list", json!({})).await["result"]["roots"][0]["uri"], "file:///work");
-    // With another caller's call in flight, it is unclear who is meant.
+    // If a call of another caller is in flight, it is unclear whom the child means.
     let other = tokio::spawn({
         let upstream = upstream.clone();
         async move { upstream.call(&ToolPath::new("child", "hang"), Map::new(), AMPLE).await }

@@ -119,7 +119,7 @@ async fn a_failed_start_is_remembered_for_a_while_and_then_tried_again() {
     let eager = upstream_with(server(), options);
     assert!(matches!(&*start_error(&patient).await, StartError::CommandNotFound { .. }));
     assert!(matches!(&*start_error(&eager).await, StartError::CommandNotFound { .. }));
-    // Now there is a file, and the fault would be another.
+    // Now there is a file, so another start would fail for another reason.
     std::fs::write(&file, "no program").expect("the folder is writable");
     assert!(matches!(&*start_error(&patient).await, StartError::CommandNotFound { .. }));
     assert!(matches!(&*start_error(&eager).await, StartError::CannotExecute { .. }));

@@ -115,8 +115,8 @@ async fn a_program_without_a_handshake_is_spoken_to_and_tells_of_changed_tools()
     let mut changes = upstream.subscribe();
     assert_eq!(upstream.tools("there").await.expect("tools").len(), 1);
     assert_eq!(upstream.status()[0].era.as_deref(), Some("2026-07-28"));
-    // It notifies only clients that listen, and belljar may not do so yet when its first call
-    // comes.
+    // It notifies only clients that listen, and belljar may not be listening yet when its first
+    // call arrives.
     let told = async {
         while upstream.tools("there").await.expect("tools").len() < 2 {
             assert!(call(&upstream, "change", json!({})).await.is_ok());

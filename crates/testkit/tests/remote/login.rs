@@ -1,4 +1,4 @@
-//! Logins, against an authorization server of our own.
+//! Logins, with an authorization server of our own.
 
 use std::sync::Arc;
 
@@ -46,7 +46,7 @@ async fn get(url: &str) -> String {
 async fn user(page: &str) {
     let answer = get(page).await;
     let location = answer.lines().find_map(|line| line.strip_prefix("location: ")).expect("a way back").to_owned();
-    // Another program on this machine knows the port and not the state.
+    // Another program on this machine may know the port, but not the state.
     let (there, _) = location.split_once('?').expect("a query");
     assert!(get(&format!("{there}?code=forged&state=forged")).await.starts_with("HTTP/1.1 404"));
     assert!(get(&location).await.starts_with("HTTP/1.1 200"));

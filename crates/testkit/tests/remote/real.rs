@@ -9,7 +9,7 @@ use tokio::{
 
 use super::*;
 
-/// Starts the server with a free port, and waits until it says that it listens.
+/// Starts the server on a free port, and waits until it reports that it listens.
 async fn everything(transport: &str) -> (Child, u16) {
     let servers = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/servers");
     let script = servers.join("node_modules/@modelcontextprotocol/server-everything/dist/index.js");

@@ -81,7 +81,7 @@ pub(crate) fn answer(output: &Output, message: Message) -> io::Result<()> {
         "slow" => {
             let (output, id) = (output.clone(), message.id());
             let wait = Duration::from_millis(message.parameter("/arguments/ms").as_u64().unwrap_or_default());
-            // Others are answered meanwhile. The thread ends with the process at the latest.
+            // Other calls are answered meanwhile. The thread ends with the process at the latest.
             thread::spawn(move || {
                 thread::sleep(wait);
                 output.result(id, text("slept"))

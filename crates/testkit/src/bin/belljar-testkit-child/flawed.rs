@@ -74,7 +74,7 @@ pub(crate) fn liar(file: &str) -> io::Result<()> {
     })
 }
 
-/// Lists the tools that are in a file, and does whatever it is told.
+/// Lists the tools that are in a file, and answers every call.
 pub(crate) fn listed(file: &str) -> io::Result<()> {
     let tools: Value = serde_json::from_str(&fs::read_to_string(file)?)?;
     serve(&Output::default(), &tools, |output, message| output.result(message.id(), text("done")))

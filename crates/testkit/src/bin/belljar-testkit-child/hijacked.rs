@@ -1,16 +1,17 @@
-//! The process of a component as whoever took it over would have it: it speaks the frames of
-//! `crates/engine` by hand, asks whatever can be asked, and leaves what it heard in a file.
+//! The process of a component as an attacker who has taken it over would use it: it speaks the
+//! frames of `crates/engine` by hand, asks for everything that can be asked for, and writes what it
+//! heard to a file.
 
 use std::{
     fs::File,
     io::{self, Read, Write},
 };
 
-/// To this process.
+/// Sent to this process.
 const COMPONENT: u8 = 11;
 const COMPILE: u8 = 12;
 const RUN: u8 = 2;
-/// From this process.
+/// Sent from this process.
 const READY: u8 = 1;
 const DIRECTORY: u8 = 3;
 const LIST: u8 = 4;
@@ -23,15 +24,16 @@ const ARTIFACTS: u8 = 17;
 const KEEP: u8 = 18;
 const IMPORTS: u8 = 19;
 
-/// Says that it imports `imports` (JSON), asks about `path` and all else, makes the one call that
-/// it may make, and then one that it may not. The last answer that it hears is written down as any.
+/// Claims to import `imports` (JSON), asks about `path` and everything else, makes the one call
+/// that it may make, and then one that it may not. The last answer that it hears is written down
+/// like any other.
 pub(crate) fn hijacked(file: &str, imports: &str, path: &str) -> io::Result<()> {
     let mut heard = File::create(file)?;
     let mut note = move |what: &str, body: &[u8]| {
         let line = serde_json::json!({ "asked": what, "heard": String::from_utf8_lossy(body) });
         writeln!(heard, "{line}")
     };
-    // Before, the host is still writing.
+    // Until then, the host is still writing.
     until(COMPONENT)?;
     send(IMPORTS, 0, &text(imports))?;
     until(COMPILE)?;

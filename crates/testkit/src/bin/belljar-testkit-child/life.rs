@@ -1,5 +1,5 @@
-//! Healthy servers for tests of a child's life: with state, with a first death, that stop
-//! answering, with another framing.
+//! Healthy servers for tests of a child's life: one with state, one that dies once, ones that stop
+//! answering, and one with another framing.
 
 use std::{
     fs,
@@ -62,7 +62,7 @@ pub(crate) fn tally(file: &str) -> io::Result<()> {
     let tools = json!([tool("mark", "Leaves a mark")]);
     serve(&Output::default(), &tools, |output, message| {
         let marked = message.parameter("/arguments/text");
-        // In one write: a line is there, or not.
+        // In one write, so that a line is there as a whole or not at all.
         file.write_all(format!("{}\n", marked.as_str().unwrap_or_default()).as_bytes())?;
         output.result(message.id(), text("marked"))
     })

@@ -134,7 +134,7 @@ fn main() -> ExitCode {
         ["worker", parent] => worker::worker(parent),
         #[cfg(unix)]
         ["keep-worker"] => worker::keep(),
-        // The last is the process that started it.
+        // The last argument is the process that started this one.
         #[cfg(unix)]
         ["hijacked", file, imports, path, _] => hijacked::hijacked(file, imports, path),
         _ => {

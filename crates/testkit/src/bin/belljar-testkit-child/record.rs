@@ -1,5 +1,5 @@
-//! A healthy server that writes down each call before it answers: a client's calls are recorded
-//! however the client ended.
+//! A healthy server that writes down each call before it answers, so that a client's calls are
+//! recorded however the client ended.
 
 use std::{
     fs::OpenOptions,
@@ -44,7 +44,7 @@ fn tools() -> Value {
 fn later(output: &Output, message: &Message, arguments: Value) {
     let (output, id) = (output.clone(), message.id());
     let wait = Duration::from_millis(arguments["ms"].as_u64().unwrap_or_default());
-    // Others are answered meanwhile. The thread ends with the process at the latest.
+    // Other calls are answered meanwhile. The thread ends with the process at the latest.
     thread::spawn(move || {
         thread::sleep(wait);
         output.result(id, json!({"content": [], "structuredContent": arguments}))

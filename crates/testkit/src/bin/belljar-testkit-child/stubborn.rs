@@ -71,7 +71,7 @@ pub(crate) fn daemon(file: &str) -> io::Result<()> {
 #[cfg(unix)]
 fn ignore_termination() -> io::Result<()> {
     use nix::sys::signal::{SigSet, Signal};
-    // Blocked before there are other threads, it is blocked in all of them.
+    // If it is blocked before other threads start, it is blocked in all of them.
     Ok(SigSet::from(Signal::SIGTERM).thread_block()?)
 }
 
@@ -80,7 +80,7 @@ fn ignore_termination() -> io::Result<()> {
     Ok(())
 }
 
-/// Writes so that a reader sees all of the file or nothing.
+/// Writes a file so that a reader sees all of it or nothing.
 pub(crate) fn write_whole(file: &str, text: &str) -> io::Result<()> {
     let unfinished = format!("{file}.part");
     fs::write(&unfinished, text)?;

@@ -1,5 +1,5 @@
-//! Calls that take long, or ask their client something while they work: those that the suite names
-//! for the Tasks extension.
+//! Calls that take long, or ask their client something while they work: the ones that the suite
+//! names for the Tasks extension.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
@@ -31,7 +31,7 @@ impl Jobs {
         &self.0
     }
 
-    /// Does a job, or returns `None` if there is none with this name.
+    /// Does a job, or returns `None` if there is no job with this name.
     pub(crate) async fn call(
         &self,
         name: &str,

@@ -1,4 +1,4 @@
-//! Calls that need answers of the client before they can end, in the revision in which a server
+//! Calls that need answers from the client before they can end, in the revision in which a server
 //! sends no requests.
 
 use std::collections::{BTreeMap, HashMap};
@@ -13,7 +13,7 @@ use serde::Deserialize;
 /// What a call asks for, round by round.
 #[derive(Deserialize)]
 pub(crate) struct Rounds {
-    /// Whether the client is given a state that it must give back.
+    /// Whether the client gets a state that it must return.
     keeps_state: bool,
     /// The call's final result.
     pub(crate) says: String,
