@@ -1,5 +1,5 @@
-//! What other runtimes have and the sandbox lacks explains its absence, and can be tested for
-//! without an error.
+//! If other runtimes have something that the sandbox lacks, its absence is explained, and scripts
+//! can test for it without an error.
 
 use belljar_model::ErrorKind;
 use serde_json::json;

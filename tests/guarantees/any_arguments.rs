@@ -1,5 +1,6 @@
-//! Several calls are one question: the owner decides about one, about these, or about any arguments
-//! of a tool under a rule, with its current definition, for the rest of the run only.
+//! Several calls can be one question: the owner decides about one call, about these calls, or about
+//! any arguments of a tool under a rule. The last applies to the tool's current definition, and to
+//! the rest of the run only.
 
 use std::time::SystemTime;
 
@@ -110,7 +111,7 @@ async fn what_was_agreed_to_ends_with_its_run() {
     assert_eq!(claimed, Err(Refusal::NotApproved));
 }
 
-// From here on with the program itself.
+// From here on, with the program itself.
 
 const BOTH: &str = "const close = (id) => demo.update_issue({ id, state: 'closed' });\n\
     const first = await Promise.all([close(3), close(4)]); const last = await close(5);\n\
@@ -145,7 +146,7 @@ fn a_command_decides_about_several_about_a_run_and_about_any_arguments_in_just_t
     person.types(&code);
     let (exit, shown) = person.ends();
     assert_eq!(exit, 0, "{shown}");
-    // The third one, by the name of its run.
+    // The third question, by the name of its run.
     let last = waiting(&terminal);
     assert_eq!((&last["run"], &last["arguments"]["id"]), (&json!(run), &json!(5)));
     let mut person = Person::at(&terminal.command(&["approve", &run[..8], "--any-arguments"]));
@@ -188,7 +189,7 @@ fn whoever_sits_at_the_terminal_of_a_run_can_agree_to_any_arguments() {
     person.types("any");
     let (code, shown) = person.ends();
     assert_eq!((code, shown.matches("send it?").count()), (0, 1), "{shown}");
-    // A single yes is about one call.
+    // A single yes applies to one call.
     let (terminal, config) = asking("");
     let more =
         format!("{CLOSE}; ").replace("return issue.state", "await demo.update_issue({ id: 4, state: 'closed' })");

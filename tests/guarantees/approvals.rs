@@ -1,5 +1,5 @@
-//! A call that a rule asks a person about is sent after they agreed to exactly that call, once, and
-//! never otherwise.
+//! A call that a rule asks a person about is sent after the person has agreed to exactly that call,
+//! once, and never otherwise.
 
 use std::{
     collections::BTreeMap,
@@ -35,8 +35,8 @@ const HOLD: Duration = Duration::from_secs(600);
 /// The desk of the runs here.
 pub(crate) const DESK: u64 = 7;
 
-/// A file server, a gateway with rules that ask about it, and its ledger, opened a second time like
-/// another process would.
+/// A file server, a gateway with rules that ask about it, and its ledger, opened a second time as
+/// another process would open it.
 pub(crate) struct House {
     pub(crate) stub: Stub,
     pub(crate) gateway: Gateway,
@@ -102,7 +102,7 @@ impl House {
         tokio::spawn(async move { gateway.execute(source).await })
     }
 
-    /// The open questions, once there are so many.
+    /// The open questions, once there are this many.
     pub(crate) async fn questions(&self, count: usize) -> Vec<Question> {
         let begun = SystemTime::now();
         loop {
@@ -250,7 +250,7 @@ async fn the_time_of_a_person_counts_against_no_limit() {
     let limits = Limits { timeout: moment * 3, wait: moment, call: moment, ..Limits::default() };
     let run = house.start_with(WRITE, limits.clone());
     let question = house.questions(1).await.remove(0);
-    // Longer than each of the limits: if the clocks did not stop the run would be over.
+    // Longer than each of the limits: if the clocks did not stop, the run would be over.
     tokio::time::sleep(moment * 5).await;
     house.decide(question.id, true).await.unwrap();
     let outcome = run.await.unwrap();
@@ -310,7 +310,7 @@ async fn a_decision_is_refused_with_its_reason_where_it_is_not_about_this_call()
     let house = House::new(RULES, LONG);
     let run = house.start("await Promise.all(['/1', '/2'].map(path => fs.write_file({ path, content: '' })))");
     let questions = house.questions(2).await;
-    // Simultaneous ones have no order.
+    // Simultaneous questions have no order.
     let is_first = |question: &&Question| question.arguments.contains("/1");
     let first = questions.iter().find(is_first).unwrap();
     let second = questions.iter().find(|question| !is_first(question)).unwrap();
@@ -328,7 +328,7 @@ async fn a_decision_is_refused_with_its_reason_where_it_is_not_about_this_call()
     assert_eq!(used(second.id, &|_| {}).await, Err(Refusal::Decided(State::Denied)));
     assert_eq!(house.decide(second.id, true).await, Err(Refusal::Decided(State::Denied)), "what is decided stays so");
 
-    // Nothing waits for this one, so that nobody uses it before the attempt.
+    // Nothing waits for this question, so nobody uses it before the attempt.
     let id = QuestionId::from_bits(99);
     let question = Question { id, ..first.clone() };
     house.owner.change_question(Change::Ask(Box::new(question))).await.unwrap().unwrap();
@@ -437,7 +437,7 @@ async fn a_decision_is_compared_after_the_wait_for_a_server_that_another_run_has
         tokio::task::yield_now().await;
     }
     house.decide(question.id, true).await.unwrap();
-    // It has received the decision, and another run holds the server.
+    // The run has received the decision, and another run holds the server.
     loop {
         match events.next().await.unwrap() {
             Watched::Event(event) if serde_json::to_value(&event).unwrap()["event"] == "resumed" => break,
@@ -490,7 +490,7 @@ async fn whoever_is_asked_sees_where_a_path_leads_and_no_promise_of_the_server()
 #[tokio::test(flavor = "multi_thread")]
 async fn of_forty_calls_at_once_each_that_was_approved_is_sent_once_and_no_other_in_whatever_order() {
     let house = House::new(RULES, LONG);
-    // Every third is not asked about at all.
+    // Every third call is not asked about at all.
     let source = "const paths = Array.from({ length: 40 }, (_, i) => '/' + i);\n\
         const all = await Promise.allSettled(paths.map((path, i) =>\n\
             i % 3 ? fs.write_file({ path, content: 'x' }) : fs.read_text_file({ path })));\n\
@@ -498,7 +498,7 @@ async fn of_forty_calls_at_once_each_that_was_approved_is_sent_once_and_no_other
     let run = house.start(source);
     let mut questions = house.questions(26).await;
     let mut expected: BTreeMap<usize, &str> = (0..40).step_by(3).map(|index| (index, "fulfilled")).collect();
-    // An order that no program has: by their random names.
+    // An order that has nothing to do with the program: by their random names.
     questions.sort_by_key(|question| question.id);
     for question in &questions {
         let arguments: Value = serde_json::from_str(&question.arguments).unwrap();

@@ -1,4 +1,4 @@
-//! A person decides about a call with the program itself: at the terminal of the run, or by a
+//! A person decides about a call with the program itself: at the terminal of the run, or with a
 //! command elsewhere.
 
 use std::{
@@ -187,7 +187,7 @@ fn a_decision_by_command_wants_a_person_who_types_what_the_terminal_shows() {
         (&question["tool"], &question["arguments"]),
         (&json!("update_issue"), &json!({ "id": 3, "state": "closed" }))
     );
-    // Neither a program nor the word of its caller decides.
+    // Neither a program nor a claim of its caller decides.
     let answer = terminal.belljar(&["approve", id]);
     assert!(answer.code == 2 && answer.stderr.contains("there is no terminal here to ask at"), "{answer:?}");
     let answer = terminal.belljar(&["approve", id, "--yes"]);
@@ -273,7 +273,7 @@ fn in_a_process_for_scripts_the_time_of_a_person_counts_against_no_limit_either(
     let mut client = Client::of(&terminal, &config, json!({}));
     client.execute(CLOSE);
     let id = waiting(&terminal)["id"].take();
-    // Longer than either limit: if the clocks did not stop the run would be over.
+    // Longer than either limit: if the clocks did not stop, the run would be over.
     std::thread::sleep(Duration::from_secs(5));
     let answer = terminal.belljar(&["approve", id.as_str().unwrap(), "--yes"]);
     assert_eq!(answer.code, 0, "{answer:?}");

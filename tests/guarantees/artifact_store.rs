@@ -1,5 +1,5 @@
-//! What runs leave for later ones, as its owner sees it: in a list, by words, in a file, and gone
-//! when it is to be gone.
+//! What runs keep for later ones, as its owner sees it: in a list, in a search, in a file, and gone
+//! when it is removed.
 
 use std::{fs, path::Path};
 
@@ -18,7 +18,7 @@ use crate::{
 
 const SECRET: &str = "xylophonesecret";
 
-/// Stores as the gateway of another process does, which then ends.
+/// Stores as the gateway of another process does. The process then ends.
 fn stored(terminal: &Terminal, holder: &Holder, artifacts: Vec<NewArtifact>) -> Vec<Stored> {
     stored_by(ArtifactSettings::default(), terminal, holder, artifacts)
 }
@@ -169,7 +169,7 @@ fn the_configuration_says_how_long_they_stay() {
     let connection = Connection::open(state(&terminal).join("ledger.db")).unwrap();
     connection.execute("UPDATE artifacts SET used_ms = used_ms - 172800000", []).unwrap();
     drop(connection);
-    // What counts is the configuration that stored it, and not the one that looks.
+    // What counts is the configuration that stored it, not the one that reads it.
     let config = terminal.folder.path().join("1.toml");
     fs::write(&config, "[artifacts]\ndays = 1\n").unwrap();
     let config = ["--config", config.to_str().unwrap()];

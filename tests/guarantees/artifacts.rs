@@ -1,5 +1,5 @@
-//! What is too large to be shown is kept, for the scripts of the same holder alone: previews over
-//! MCP, `artifacts` in scripts, resources, files and their handles.
+//! What is too large to be shown is kept, for scripts of the same holder only: previews over MCP,
+//! `artifacts` in scripts, resources, files and their handles.
 
 use std::{
     sync::Arc,
@@ -26,7 +26,7 @@ use crate::{
     support::{Terminal, sandbox},
 };
 
-/// A store and a ledger in this folder, as a process of its own would have them.
+/// A store and a ledger in this folder, as a separate process would have them.
 fn ledger(folder: &TempDir) -> SqliteLedger {
     SqliteLedger::new(Some(folder.path()), Options { fsync: false, keep: LedgerKeep::default() })
 }
@@ -103,7 +103,7 @@ fn a_client_gets_a_preview_of_what_is_large_and_a_later_process_has_all_of_it() 
         let shown = answer["content"][0]["text"].as_str().unwrap();
         assert!(shown.contains(&format!("artifacts.get(\"{id}\")")) && shown.contains("artifacts.search("), "{shown}");
         assert!(shown.len() < 6_000, "{} bytes are shown", shown.len());
-        // In another process, since each client starts one; with a daemon that is another request.
+        // In another process, since each client starts one; with a daemon, that is another request.
         let read = format!(
             "const rows = (await artifacts.get({id:?})).rows;\n\
              const [hit] = await artifacts.search('needle', {{ in: {id:?}, limit: 3 }});\n\
@@ -180,7 +180,7 @@ async fn all_five_functions_work_and_are_repeated_exactly_by_a_replay_that_store
     let recording = recording(&outcome);
     assert_eq!(questions(&recording), 11);
     assert_eq!(value(&office, "return (await artifacts.list()).length").await, 2);
-    // Where there are no artifacts at all, and where there are.
+    // Where there are no artifacts at all, and where there are some.
     for replaying in [gateway(&[], Vec::new()), office.clone()] {
         let replayed = replaying.replay(&recording).await.unwrap();
         assert_eq!(replayed.result.unwrap().to_value().unwrap(), said);
@@ -231,7 +231,7 @@ async fn wrong_arguments_are_type_errors_that_say_what_to_try_and_ask_nothing() 
         let asked = if source.contains("artifacts.list()") { 1 } else { 0 };
         assert_eq!(questions(&recording(&outcome)), asked, "{source}");
     }
-    // What the host finds wrong is told in the same way, with the line of the script.
+    // Errors found by the host are reported in the same way, with the line of the script.
     for source in [
         "artifacts.get('a_0000000000001')",
         "artifacts.get('x\\n')",
@@ -331,8 +331,8 @@ fn resources_are_paged_and_are_there_only_where_artifacts_are() {
     ] {
         assert!(client.ask("resources/read", json!({ "uri": uri })).is_null(), "{uri}");
     }
-    // So it is for a server that has the daemon do the work, from the moment when its owner says
-    // so.
+    // The same applies to a server that has the daemon do the work, from the moment when its owner
+    // says so.
     let config = terminal.file("changing.toml", "");
     let mut client = Client::connect(&terminal, &["--daemon", "--config", config.to_str().unwrap()]);
     assert!(client.ask("resources/list", json!({}))["resources"].is_array());
@@ -376,7 +376,7 @@ async fn labels_are_kept_with_an_artifact_and_come_back_with_it() {
         ("await artifacts.get('customers')", "stays"),
         ("await artifacts.text('customers', { to: 0 })", "stays"),
         ("await artifacts.search('ada')", "stays"),
-        // That a word is not there says something of what was searched.
+        // That a word is missing says something about what was searched.
         ("await artifacts.search('nobody', { in: 'customers' })", "stays"),
         ("await artifacts.search('nobody')", "stays"),
         ("await artifacts.search('nobody', { in: 'plain' })", "posted"),
@@ -387,13 +387,14 @@ async fn labels_are_kept_with_an_artifact_and_come_back_with_it() {
                 .await;
         assert_eq!(said, json!(["posted", expected]), "{read}");
     }
-    // It goes on with what is made of it, and with the value of a run that is put away.
+    // It is passed on to what is made from it, and to the value of a run that is kept as an
+    // artifact.
     value(&office(), "await artifacts.save('copy', (await artifacts.get('customers')).toUpperCase())").await;
     assert_eq!(value(&office(), &format!("{post}await artifacts.get('copy'); return await post()")).await, "stays");
     let large = run(&office().with_previews(), "return (await crm.get({})).repeat(10_000)").await;
     let id = kept(&large, KeptOf::Value);
     assert_eq!(value(&office(), &format!("{post}await artifacts.get({id:?}); return await post()")).await, "stays");
-    // Rules without the label know nothing of it, and keep it.
+    // Rules that do not know the label keep it.
     let others = "default = 'allow'\n[labels]\nother = ['none.*']\n[[rule]]\nid = 'o'\ntools = 'web.*'\ncarries = 'other'\nthen = 'deny'\n";
     let elsewhere = office_with(&folder, &stubs(), Some(others));
     value(&elsewhere, "await artifacts.save('again', await artifacts.get('customers'))").await;
@@ -436,7 +437,7 @@ async fn a_principal_who_reads_a_labelled_artifact_is_remembered() {
         [("crm", Stub::new(tool("get"), |_, _| text("ada"))), ("web", Stub::new(tool("post"), |_, _| text("posted")))];
     let folder = tempfile::tempdir().unwrap();
     let office = office_with(&folder, &stubs, Some(rules));
-    // Two names for one holder's things: the rules tell askers apart.
+    // Two names that share one holder: the rules distinguish askers.
     let of = |name: &str| office.with_asker(Asker::new(Some(name), None));
     value(&of("ada"), "await artifacts.save('customers', await crm.get({}))").await;
     let post = "return await web.post({}).then(() => 'posted', e => e.rule ?? e.message)";
@@ -448,7 +449,7 @@ async fn a_principal_who_reads_a_labelled_artifact_is_remembered() {
 #[tokio::test]
 async fn where_nothing_can_be_kept_the_run_succeeds_and_the_preview_says_so() {
     let folder = tempfile::tempdir().unwrap();
-    // No database can be here.
+    // A database cannot be created here.
     std::fs::create_dir(folder.path().join("ledger.db")).unwrap();
     let office = office(&folder).with_previews();
     let outcome = run(&office, &format!("console.log('x'.repeat(100_000)); return {ROWS}")).await;
@@ -485,7 +486,7 @@ async fn logs_that_are_cut_are_kept_whole_and_named() {
         run(&office, "for (let i = 0; i < 2_000; i++) console.log('x'.repeat(100)); throw new Error('no')").await;
     assert_eq!(failed.result.as_ref().unwrap_err().kind, ErrorKind::Exception);
     kept(&failed, KeptOf::Logs);
-    // What fits is shown, as before.
+    // What fits is shown, as without artifacts.
     let short = run(&office, "console.log('x'.repeat(60_000)); return 1").await;
     assert!(short.kept.is_empty(), "{short:#?}");
 }
@@ -510,7 +511,7 @@ async fn a_client_that_asks_for_less_gets_less_and_commands_get_all() {
     assert_eq!((error.kind, error.limit.unwrap().max), (ErrorKind::Output, 16 * 1024 * 1024));
     let error = run(&office, "await artifacts.save('large', 'x'.repeat(17 * 1024 * 1024))").await.result.unwrap_err();
     assert!(error.message.contains("TypeError") && error.message.contains("16777216"), "{error:#?}");
-    // A recording of a large value is replayed, and gives all of it.
+    // A recording of a large value is replayed, and has all of it.
     let outcome = run(&previews.with_recording(ByteSize::mib(8)), source).await;
     let replayed = previews.replay(&recording(&outcome)).await.unwrap();
     assert_eq!(replayed.result.unwrap().as_str().len(), 300_002);
@@ -553,7 +554,7 @@ async fn a_file_in_an_answer_is_kept_and_its_handle_shows_it_again() {
     let often = run(&office, &often).await;
     assert_eq!(media(&often), std::slice::from_ref(&block));
     assert_eq!(often.result.unwrap().to_value().unwrap()[999]["artifact"], json!(id));
-    // A handle of something that is not there stays as it is.
+    // A handle of an artifact that does not exist stays as it is.
     let gone =
         value(&office, "return { type: 'image', artifact: 'a_0000000000001', mimeType: 'image/png', bytes: 1 }").await;
     assert_eq!(gone["artifact"], "a_0000000000001");
@@ -592,7 +593,7 @@ async fn the_files_of_a_tools_result_stay_outside_of_the_jar() {
     assert!(bytes.len() < 20_000, "{}", bytes.len());
     let replayed = office.replay(&recording).await.unwrap();
     assert_eq!((&replayed.logs, replayed.usage.fuel), (&outcome.logs, outcome.usage.fuel));
-    // The whole result has handles, too, and keeps all else.
+    // The raw result has handles, too, and keeps everything else.
     let raw = value(
         &office,
         "const raw = await tools.raw('camera.shoot', {}); return [typeof raw.content[0].artifact, raw._meta.exact]",
@@ -605,7 +606,7 @@ async fn the_files_of_a_tools_result_stay_outside_of_the_jar() {
     assert_eq!(plain, 400_000);
 }
 
-/// A camera whose pictures differ, with what a script gets of each in a loop.
+/// A camera whose pictures differ, and what a script gets from each in a loop.
 fn pictures(schema: &Value, bytes: usize) -> Stub {
     let taken = std::sync::atomic::AtomicUsize::new(0);
     Stub::new(json!([{ "name": "shoot", "inputSchema": schema }]), move |_, _| {
@@ -625,7 +626,7 @@ async fn a_server_fills_only_so_much_of_the_artifacts_with_the_files_of_a_run() 
     let outcome = run(&office, source).await;
     assert_eq!(outcome.result.as_ref().unwrap().to_value().unwrap(), json!({ "handle": 100, "data": 5 }));
     assert!(outcome.logs.iter().any(|entry| entry.text.contains("at most 100 files")), "{:#?}", outcome.logs);
-    // The same file is kept once, and one whose script gets something else not at all.
+    // The same file is kept once, and not at all if its script gets something else.
     let folder = tempfile::tempdir().unwrap();
     let block = json!({ "type": "image", "data": "iVBO".repeat(10_000), "mimeType": "image/png" });
     let structured = json!({ "content": [block], "structuredContent": { "a": 1 } });
@@ -661,7 +662,7 @@ async fn a_file_that_cannot_be_kept_is_in_the_result_as_before() {
         move |_, _| json!({ "content": content }),
     );
     let folder = tempfile::tempdir().unwrap();
-    // No database can be here.
+    // A database cannot be created here.
     std::fs::create_dir(folder.path().join("ledger.db")).unwrap();
     let office = office_with(&folder, &[("camera", camera)], None);
     assert_eq!(value(&office, "return (await camera.shoot())[0].data.length").await, 40_000);
@@ -678,7 +679,7 @@ async fn a_run_that_touches_none_of_it_asks_nothing_and_a_server_of_that_name_hi
     let hidden = office_with(&folder, &[("artifacts", own)], None);
     let said = value(&hidden, "return [await artifacts.get({}), 'save' in artifacts]").await;
     assert_eq!(said, json!(["the server's", false]));
-    // Without a holder, as a library's runs are, nothing lives between runs.
+    // Without a holder, as in a library's runs, nothing is kept between runs.
     assert_eq!(value(&gateway(&[], Vec::new()), "return typeof artifacts").await, "undefined");
     assert_eq!(value(&office.with_ledger_level(LedgerLevel::Off), "return typeof artifacts").await, "undefined");
 }

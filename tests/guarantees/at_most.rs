@@ -1,4 +1,4 @@
-//! A rule can say how many calls it lets pass, and the first ones of a script are those that do.
+//! A rule can say how many calls it lets pass, and it lets the first ones of a script pass.
 
 use std::sync::{Arc, atomic::Ordering};
 
@@ -29,8 +29,8 @@ const TWENTY: &str = "default = 'allow'\n[[rule]]\nid = 'twenty'\ntools = 'shop.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_first_calls_of_a_script_pass_in_its_own_order() {
     let (stub, gateway) = shop(TWENTY);
-    // Every third is so large that its check takes a thread, and takes longer than that of the
-    // next.
+    // Every third call is so large that its check takes a thread, and longer than that of the next
+    // call.
     let source = "const calls = Array.from({ length: 30 }, (_, n) => shop.pay({ n, note: n % 3 ? '' : 'x'.repeat(200_000) })\n\
         .then(() => n, e => e.rule));\n\
         return await Promise.all(calls)";
@@ -133,7 +133,7 @@ fn in_a_process_for_scripts_long_arguments_count_in_their_order_too() {
     let config = terminal.file("belljar.toml", text);
     let rules = "default = 'allow'\n[[rule]]\nid = 'ten'\ntools = 'kid.echo'\nat_most = '10/run'\nthen = 'deny'\n";
     terminal.file("policy.toml", rules);
-    // Those above 16 KiB take a task of their own before they are judged.
+    // Calls above 16 KiB get a task of their own before they are judged.
     let source = "const calls = Array.from({ length: 20 }, (_, n) => kid.echo({ text: 'x'.repeat(n % 3 ? 1 : 60_000) })\n\
         .then(() => n, e => e.rule));\n\
         return (await Promise.all(calls)).join(' ')";

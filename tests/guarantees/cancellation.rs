@@ -42,7 +42,7 @@ pub(crate) fn started(terminal: &Terminal, arguments: &[&str]) -> Child {
 }
 
 /// The output of a command that must end by itself, and soon. It is read meanwhile, since a pipe
-/// may hold no more than a page. The command's stdin stays open if it is.
+/// may hold no more than a page. The command's stdin stays open if it was open.
 pub(crate) fn ended(mut command: Child) -> Answer {
     let (id, stdin) = (command.id(), command.stdin.take());
     let (say, said) = channel();

@@ -23,7 +23,7 @@ fn terminal() -> (Terminal, String) {
     );
     let config = terminal.file("belljar.toml", server).to_str().unwrap().to_owned();
     assert_eq!(terminal.belljar(&["servers", "--no-daemon", "--config", &config]).code, 0);
-    // From now on it does not start: a caller that needs it fails.
+    // From now on the server does not start: a caller that needs it fails.
     terminal.file("tools.json", "this is not a list");
     (terminal, config)
 }
@@ -84,8 +84,7 @@ fn a_tool_that_is_not_described_as_it_is_pinned_is_shown_as_asked_about() {
     let (terminal, config) = terminal();
     terminal.file("policy.toml", "default = 'allow'\npin = true\n");
     let verdict = || checked(&terminal, &config, "await kid.read({ path: 'a' })").1["calls"][0]["verdict"].clone();
-    // Nothing is known of a definition that nobody has accepted, and the first one that is seen is
-    // pinned.
+    // A definition that nobody has accepted is unknown, and the first one that is seen is pinned.
     assert_eq!(verdict(), json!("allow"));
     let list = std::fs::read_to_string(terminal.folder.path().join("listed.json")).unwrap();
     terminal.file("tools.json", list.replace("readOnlyHint", "openWorldHint"));

@@ -1,5 +1,5 @@
-//! A child server gets a small environment, proxies and certificates, and what the owner names; of
-//! what it does not get, belljar tells the names.
+//! A child server gets a small environment, proxies and certificates, and what the owner names.
+//! belljar reports the names of variables that it does not get.
 
 use std::{fs, process::Command};
 
@@ -13,7 +13,7 @@ use crate::{
 
 /// The owner's shell: behind a proxy, with a certificate of the company's, and with secrets.
 fn in_this_shell(mut command: Command) -> Answer {
-    // That of the test's own is not it.
+    // The environment of the test itself does not count.
     let others =
         ["HTTP", "http", "ALL_", "all_", "CARGO", "RUSTUP", "NODE", "NPM", "npm", "NVM", "UV", "PIP", "PYTHON"];
     for (name, _) in std::env::vars().filter(|(name, _)| others.iter().any(|start| name.starts_with(start))) {
@@ -127,7 +127,7 @@ fn doctor_names_the_packages_whose_version_nothing_fixes_and_how_to_pin_them() {
     let cached = home.join(".npm/_npx/0a1b/node_modules/@scope/server");
     fs::create_dir_all(&cached).unwrap();
     fs::write(cached.join("package.json"), r#"{"name": "@scope/server", "version": "1.4.2"}"#).unwrap();
-    // Programs that are not there: nothing is fetched.
+    // These programs do not exist, so nothing is fetched.
     let server = |name: &str, program: &str, args: &[&str]| {
         format!("[servers.{name}]\ncommand = {:?}\nargs = {args:?}\n", home.join(program).to_str().unwrap())
     };

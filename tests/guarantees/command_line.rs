@@ -295,7 +295,7 @@ pub(crate) fn no_control_character_of_a_script_reaches_a_stream_raw() {
         "demo[NASTY]({})",
         "await demo.get_issue({ id: 40, [NASTY]: NASTY })",
         "await demo.list_issues({ project: NASTY })",
-        // Raw in the source, and so in the code frame.
+        // Unescaped in the source, and so in the code frame.
         "const text = '\u{9b}1m\u{202e}\u{7f}';\nthrow new Error(text)",
     ] {
         let script = script.replace("NASTY", NASTY);
@@ -309,7 +309,7 @@ pub(crate) fn no_control_character_of_a_script_reaches_a_stream_raw() {
             }
         }
     }
-    // They are shown as escapes: a program gets the exact value.
+    // They are shown as escapes, but a program gets the exact value.
     let value = terminal.belljar(&["run", "--json", "--code", &format!("return {NASTY}")]).json()["value"].take();
     assert_eq!(value, "\u{1b}[2J\u{9b}1m\r\u{7}\u{202e}");
     let answer = terminal.belljar(&["run", "--code", &format!("return {NASTY}")]);

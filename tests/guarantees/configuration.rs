@@ -1,5 +1,5 @@
-//! Where the configuration comes from, clear messages about errors in it, and that its secrets stay
-//! secret.
+//! Where the configuration comes from, that errors in it have clear messages, and that its secrets
+//! stay secret.
 
 use std::path::PathBuf;
 

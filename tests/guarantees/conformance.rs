@@ -1,10 +1,10 @@
 //! The protocol's own conformance suite against `belljar serve` over HTTP.
 //!
 //! Most of its scenarios call tools, prompts and resources with names that the suite defines, and a
-//! server of two tools has none of them. The rest tests the transport: how a session begins and
+//! server of two tools has none of them. The rest test the transport: how a session begins and
 //! ends, which headers count, who may send a request. All scenarios are also run against the same
-//! front with a fixture behind it that has those names. The suite cannot send a token. So it is let
-//! in at the socket, where the owner needs none, through a port that forwards all bytes unchanged.
+//! front with a fixture behind it that has those names. The suite cannot send a token. So it uses
+//! the socket, where the owner needs none, through a port that forwards all bytes unchanged.
 
 use std::{
     io::{self, BufRead as _, BufReader},
@@ -108,7 +108,7 @@ struct Served {
 }
 
 impl Served {
-    /// Starts what `start` starts, at a socket. It is told the suite's origin.
+    /// Starts a server at a socket with `start`, which is told the suite's origin.
     fn of(socket: &Path, start: impl FnOnce(&str, &str) -> Child) -> Self {
         let port = TcpListener::bind("127.0.0.1:0").unwrap();
         let own = format!("http://{}", port.local_addr().unwrap());
@@ -151,7 +151,7 @@ impl Belljar {
         Self { terminal, served }
     }
 
-    /// Runs one scenario, of which so many checks pass.
+    /// Runs one scenario, in which this many checks must pass.
     fn check(&self, revision: &str, scenario: &str, passed: &str, more: &[&str]) {
         let arguments = [&["--scenario", scenario, "--spec-version", revision], more].concat();
         let told = self.served.suite(self.terminal.folder.path(), &arguments);
@@ -185,7 +185,7 @@ fn lead_to(port: &TcpListener, socket: &Path) {
     }
 }
 
-/// An end that is cut off is the end of it.
+/// If an end is cut off, the copy ends.
 fn carry<To: io::Write>(mut from: impl io::Read, mut to: To, end: impl Fn(&To) -> io::Result<()>) {
     let _ = io::copy(&mut from, &mut to);
     let _ = end(&to);

@@ -1,5 +1,5 @@
-//! What belljar costs of a model's context: two definitions, whatever the number of servers, and an
-//! example that works unchanged.
+//! What belljar takes of a model's context: two definitions, whatever the number of servers, with
+//! an example that works unchanged.
 
 use std::{
     io::{BufRead as _, BufReader, Write as _},

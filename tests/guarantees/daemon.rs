@@ -69,7 +69,7 @@ impl Shell {
         u32::try_from(status["pid"].as_u64().unwrap_or_else(|| panic!("{status:#}"))).unwrap()
     }
 
-    /// Waits until the daemon has so many runs.
+    /// Waits until the daemon has this many runs.
     fn wait_for_running(&self, runs: u32) {
         let deadline = Instant::now() + AMPLE;
         while self.json(&["daemon", "status"])["running"] != runs {
@@ -157,7 +157,7 @@ fn commands_that_come_at_once_start_one_daemon_and_one_child() {
 
 #[test]
 fn every_call_of_many_processes_is_answered_by_one_child() {
-    // The bench has more of them.
+    // The bench uses more processes.
     const PROCESSES: usize = 8;
     const CALLS: usize = 10;
     let shell = Shell::new(&echo());
@@ -220,7 +220,7 @@ fn a_killed_daemon_is_a_typed_error_at_once_and_the_next_command_works() {
     let error = answer.json()["error"].clone();
     assert_eq!((answer.code, &error["kind"]), (3, &json!("internal")), "{answer:#?}");
     assert!(error["message"].as_str().unwrap().contains("the daemon ended before it had answered"), "{error:#}");
-    // Nobody is in a hurry: they have the time of a shutdown.
+    // The children are not hurried: they have the time of a normal shutdown.
     pids.assert_gone_within(MOMENT);
     let next = shell.json(&["call", "kid.echo", "--input", "{\"text\": \"again\"}"]);
     assert_eq!(next["ok"], true, "{next:#}");

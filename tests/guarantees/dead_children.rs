@@ -56,7 +56,7 @@ impl Pids {
         written(&self.0).split_whitespace().map(|pid| pid.parse().unwrap()).collect()
     }
 
-    /// Their starter has ended, and so must they have.
+    /// Asserts that they have ended, after whoever started them has ended.
     pub(crate) fn assert_gone(&self) {
         // Killed processes may need a moment more to be gone.
         self.assert_gone_within(AMPLE);
@@ -113,7 +113,7 @@ fn dead() -> Vec<(&'static str, Value, &'static str, &'static str)> {
     ]
 }
 
-/// All of the dead ones, and one that is alive.
+/// All of the dead servers, and one that is alive.
 fn dead_and_alive(terminal: &Terminal) -> String {
     let mut servers: serde_json::Map<_, _> =
         dead().into_iter().map(|(name, server, ..)| (name.to_owned(), server)).collect();

@@ -1,5 +1,5 @@
-//! The client's user decides by a form: only by an explicit word, with a form for each question.
-//! Forms that no longer matter are withdrawn.
+//! The client's user decides with a form: only with an explicit word, and with one form per
+//! question. Forms that no longer matter are withdrawn.
 
 use serde_json::{Value, json};
 
@@ -53,7 +53,7 @@ fn a_form_that_nobody_answers_holds_up_no_other_and_is_taken_back_when_it_is_dec
     }
     let says = |form: &Value, id: u64| form["params"]["message"].as_str().unwrap().contains(&format!("\"id\": {id}"));
     let of = |id: u64| forms.iter().find(|form| says(form, id)).expect("a form for each call");
-    // One of them is decided by command, and nobody answers its form.
+    // One of them is decided with a command, and nobody answers its form.
     let listed = terminal.belljar(&["approvals", "--json"]).json();
     let third = listed["approvals"].as_array().unwrap().iter().find(|each| each["arguments"]["id"] == 3).unwrap();
     let decided = terminal.belljar(&["approve", third["id"].as_str().unwrap(), "--yes"]);

@@ -116,7 +116,7 @@ fn a_client_without_sessions_is_asked_with_the_answer_and_its_word_sends_the_cal
         let runs = terminal.belljar(&["runs", "--json"]).json();
         assert_eq!(runs["runs"].as_array().unwrap().len(), 1, "{runs:#}");
         drop(client);
-        // Without one there is nothing to stop.
+        // Without a daemon there is nothing to stop.
         terminal.belljar(&["daemon", "stop", "--config", &config]);
     }
 }
@@ -244,7 +244,7 @@ fn a_client_that_shows_no_forms_gets_a_run_that_waits() {
     }
 }
 
-/// Answers at the socket of a server over HTTP, or at its port with a token.
+/// The owner answers at the socket of a server over HTTP, other clients at its port with a token.
 #[test]
 fn over_http_the_owner_is_asked_at_their_socket_and_whoever_has_a_token_is_not() {
     let (terminal, config) = asking("[approvals]\nhold = '100ms'");

@@ -110,7 +110,7 @@ async fn a_decision_about_anything_else_is_of_no_use_to_a_run_that_goes_on() {
         ("rule = 'other'", "another rule of the owner asks now"),
         ("principal = 'ci'", "somebody else calls"),
         ("expires_ms = asked_ms", "it is too late: the question has expired"),
-        // One that was already sent is a different matter: `interrupted.rs`.
+        // A call that was already sent is a different matter: see `interrupted.rs`.
         ("state = 5", "the question was withdrawn"),
     ] {
         let rested = Rested::new().await;
@@ -119,7 +119,7 @@ async fn a_decision_about_anything_else_is_of_no_use_to_a_run_that_goes_on() {
         assert!(said.contains(reason), "{change}: {said}");
         assert!(rested.sent().is_empty(), "{change}");
     }
-    // Unchanged, it counts.
+    // An unchanged question counts.
     let rested = Rested::new().await;
     assert!(rested.goes_on(&rested.process()).await.is_ok());
     assert_eq!(rested.sent(), ["/x"]);

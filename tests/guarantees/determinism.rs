@@ -26,7 +26,7 @@ pub(crate) const WORDS: &str = "
     return [...counts].filter(([word]) => /o/.test(word)).sort(([a], [b]) => a < b ? -1 : 1).length;
 ";
 
-/// Three calls that end in another order than they were begun in.
+/// Three calls that end in another order than they began in.
 pub(crate) const ORDER: &str = "
     const order = [];
     await Promise.all([1010, 10, 510].map(ms => box.wait({ ms }).then(waited => order.push(waited))));
@@ -95,7 +95,7 @@ async fn the_value_does_not_depend_on_the_order_in_which_calls_finish() {
 async fn answers_that_come_together_cost_what_answers_that_come_apart_do() {
     let apart = run(0, |_, i| Duration::from_millis(4 * i)).await;
     for _ in 0..5 {
-        // All of them are there before the guest has handled the first.
+        // All answers are there before the guest has handled the first.
         let program = Program::new(SCRIPT).with_seed([7; 32]).with_order(apart.order.clone());
         let together = run_program(program, 0, |_, _| Duration::ZERO).await;
         assert_eq!(together.usage.fuel, apart.usage.fuel);

@@ -1,4 +1,4 @@
-//! What the documents refer to exists, tests and pages; and their tables are readable.
+//! The tests and pages that the documents refer to exist, and the documents' tables are readable.
 
 use std::{
     collections::BTreeSet,
@@ -10,7 +10,7 @@ use crate::support::repository;
 
 /// The widest cell of a table, in characters: longer text belongs into a paragraph.
 const CELL: usize = 200;
-/// A name in backticks with more words than this is that of a test, not of a key or a function.
+/// A name in backticks with more words than this is a test's, not that of a key or a function.
 const WORDS_OF_A_KEY: usize = 5;
 
 #[test]
@@ -43,7 +43,8 @@ fn every_test_that_a_document_names_is_in_the_code() {
     assert!(gone.is_empty(), "these are in no source: {gone:#?}");
 }
 
-/// A promise names the modules that hold it in parentheses, or in the last column of a table.
+/// The specification names the modules that prove a promise in parentheses, or in the last column
+/// of a table.
 #[test]
 fn every_proof_that_the_specification_names_exists_and_every_module_is_named() {
     let text = fs::read_to_string(repository().join("SPECIFICATION.md")).unwrap();
@@ -70,7 +71,7 @@ fn every_proof_that_the_specification_names_exists_and_every_module_is_named() {
     for entry in fs::read_dir(guarantees).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
-        // What others are made of.
+        // Modules that only serve others.
         if !["main", "support", "stub_server"].contains(&name.as_str()) && !named.contains(&name) {
             unnamed.push(name);
         }

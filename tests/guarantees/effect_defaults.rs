@@ -1,5 +1,5 @@
-//! What the owner sets by effect holds for calls of every server that does not set it itself, by
-//! what decisions take a tool to do.
+//! What the owner sets by effect applies to calls of every server that does not set it itself. A
+//! tool counts with the effect that decisions take it to have.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// A terminal with a configuration of these tables, and of servers `[servers.NAME]` with these
-/// lines, which run a child in this mode.
+/// lines, each of which runs a child in this mode.
 struct Owner {
     terminal: Terminal,
     config: String,
@@ -57,7 +57,7 @@ fn a_call_has_the_time_that_its_effect_gives_it_where_its_server_sets_none() {
         &[
             ("reads", &["echo"], READS),
             ("changes", &["echo"], CHANGES),
-            // Nobody has said what it does.
+            // Nobody has declared what it does.
             ("unknown", &["echo"], ""),
             ("patient", &["echo"], &format!("{READS}\ncall_timeout = '20s'")),
         ],
@@ -104,15 +104,16 @@ fn the_intent_of_a_request_chooses_what_holds_for_its_call() {
     let owner = Owner::new(TIMEOUTS, &[("kid", &["echo"], READS)]);
     let request =
         |intent: &str| owner.request(&json!({ "intent": intent, "action": "kid.slow", "params": { "ms": 600 } }));
-    // The tool only reads. Who asks for it in order to modify something has that time.
+    // The tool only reads. A request whose intent is to modify gets the time limit for that.
     assert!(timed_out(&request("QUERY")));
     assert!(!timed_out(&request("MODIFY")));
-    // And whoever modifies in the words of somebody who only reads is refused as before.
+    // A request that modifies, while it claims only to read, is refused as before.
     let owner = Owner::new(TIMEOUTS, &[("kid", &["echo"], CHANGES)]);
     let refused = owner.request(&json!({ "intent": "QUERY", "action": "kid.slow", "params": { "ms": 0 } }));
     assert_eq!(refused["error"]["type"], "PERMISSION", "{refused:#}");
 
-    // An intent never has a call made again that its tool's own effect would not.
+    // An intent never makes belljar repeat a call that the tool's own effect would not allow to
+    // repeat.
     let tables = "[effects.read_only]\nrepeat = 'read_only'\n";
     for (intent, is_repeated) in [("QUERY", true), ("MODIFY", false)] {
         let folder = Terminal::new();

@@ -1,5 +1,5 @@
-//! A program that embeds the sandbox needs its crate alone: tools with schemas are checked, found
-//! and described as those of a child server are.
+//! A program that embeds the sandbox needs only its crate: tools with schemas are checked, found
+//! and described like those of a child server.
 
 use std::{
     collections::BTreeSet,
@@ -51,7 +51,7 @@ async fn the_program_in_the_readme_gives_what_it_says() -> Result<(), Box<dyn st
     let outcome = sandbox.run("return await shop.price({ id: 7 })").tools(Arc::new(tools)).await;
     assert_eq!(outcome.result?.as_str(), "12");
 
-    // The lines above are those of its `main`.
+    // The lines above are those of the `main` in README.md.
     let (_, program) = include_str!("../../README.md").split_once("#[tokio::main]\n").ok_or("there is no program")?;
     let shown: Vec<&str> = program.lines().filter(|line| line.starts_with("    let ")).take(3).collect();
     assert!(include_str!("embedding.rs").contains(&shown.join("\n")), "{shown:#?}");
@@ -146,7 +146,7 @@ async fn arguments_that_would_take_long_to_check_are_refused() {
     assert!(error.message.contains("too large to be checked: pass less at once"), "{}", error.message);
 }
 
-/// The error of a script has the suggestion as a field, besides the hint that says it.
+/// Besides the hint that contains it, the suggestion is a field of a script's error.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_tool_that_was_meant_is_a_field_of_the_error() {
     for source in [
@@ -171,7 +171,7 @@ fn example() -> Command {
         let target = std::env::current_exe().unwrap().ancestors().nth(3).unwrap().to_owned();
         let mut build = cargo();
         build.args(["build", "--quiet", "--locked", "--manifest-path", "examples/embed/Cargo.toml"]);
-        // The image has been compiled already and lies in the same folder, so the compiler need not
+        // The image has already been compiled and is in the same folder, so the compiler need not
         // be fast, and is itself compiled in a quarter of the time.
         build.args(["--config", "profile.dev.package.\"*\".opt-level=0", "--target-dir"]).arg(&target);
         assert!(build.status().unwrap().success(), "examples/embed does not build");

@@ -1,5 +1,5 @@
-//! An error says what happened, where, and what to try: it is read by the model that has to repair
-//! its script.
+//! An error says what happened, where, and what to try: it is read by the model that has to fix its
+//! script.
 
 use std::{sync::Arc, time::Duration};
 
@@ -55,10 +55,10 @@ const NOT_RUN: &str = "\nThe script was not run: nothing was called.";
 async fn javascript_that_typescript_refuses_runs_and_is_refused_for_its_own_faults() {
     assert_eq!(value("class A { m = 1; m() {} } return new A().m").await, 1);
     for (source, message) in [
-        // Without types, by what is wrong in JavaScript.
+        // Without types, errors say what is wrong in JavaScript.
         ("class A { m = 1; m() {} }\nlet y = 1; let y = 2", "SyntaxError: Identifier `y` has already been declared"),
         ("({ set a(x = 1) {} });\nlet y = 1; let y = 2", "SyntaxError: Identifier `y` has already been declared"),
-        // With types, also such as JavaScript reads as comparisons.
+        // With types, including syntax that JavaScript would read as comparisons.
         ("class A { m = 1; m() {} } const x: number = 1", "SyntaxError: Identifier `m` has already been declared"),
         ("class A { m = 1; m() {} } return f<T>(3)", "SyntaxError: Identifier `m` has already been declared"),
     ] {
@@ -417,7 +417,8 @@ pub(crate) async fn a_rejection_that_nobody_looked_at_is_in_the_logs() {
         let outcome = run(source).await;
         assert!(outcome.is_ok() && outcome.logs.is_empty(), "{source}\n{outcome:#?}");
     }
-    // Also for a run that fails for another reason: it may be that reason's cause.
+    // Unhandled rejections are also shown for a run that fails for another reason: they may be its
+    // cause.
     let outcome = run("Promise.reject(new Error('unseen')); await new Promise(() => {})").await;
     assert!(outcome.logs.iter().any(|entry| entry.text.contains("unseen")), "{outcome:#?}");
 }
@@ -439,7 +440,7 @@ pub(crate) async fn a_wait_for_nothing_is_a_deadlock_at_once() {
         assert_eq!(error.line, Some(1), "{source}\n{error:#?}");
         assert!(error.frame.is_some(), "{source}\n{error:#?}");
     }
-    // While something is on its way, it is not a deadlock.
+    // While an answer or a timer is pending, it is not a deadlock.
     assert_eq!(value("return await new Promise(r => setTimeout(() => r('there'), 20))").await, json!("there"));
 }
 
@@ -681,7 +682,8 @@ async fn a_full_stack_is_caught_as_in_node() {
     assert_eq!(value(source).await, json!("Maximum call stack size exceeded"));
 }
 
-/// JavaScript hosts pass on what their own engine says, in the words of the script's.
+/// JavaScript hosts pass on what their own engine reports, in the same words as the script's
+/// engine.
 #[tokio::test]
 async fn a_full_stack_of_the_hosts_is_not_the_scripts() {
     let walk = Tool::new("walk", Effect::External);

@@ -8,7 +8,7 @@ fn every_test_file_is_a_module_of_the_binary() {
     assert_all_declared(&folder, "main.rs");
 }
 
-/// Every file of a folder is a module of the file in it that declares them, and so are those of its
+/// Every file of a folder is a module of the folder's declaring file, and so are the files of its
 /// subfolders.
 fn assert_all_declared(folder: &Path, declaring: &str) {
     let text = fs::read_to_string(folder.join(declaring)).unwrap();

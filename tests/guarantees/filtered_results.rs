@@ -1,5 +1,5 @@
-//! Results are filtered as the owner's configuration says, and a filter that goes wrong costs
-//! itself alone.
+//! Results are filtered as the owner's configuration says, and a filter that fails costs only its
+//! own result.
 
 use std::{fs, time::Instant};
 
@@ -10,7 +10,7 @@ use crate::{
     support::{Answer, Terminal},
 };
 
-/// A terminal with the demo and a child that gives its arguments back, whose results are filtered.
+/// A terminal with the demo and a child that returns its arguments, whose results are filtered.
 struct Filtered {
     terminal: Terminal,
     config: String,
@@ -67,7 +67,7 @@ fn a_script_gets_what_the_filter_gives_and_tools_raw_has_the_whole_result() {
     assert!(found["signature"].as_str().unwrap().contains("/* filtered */>"), "{found:#}");
     assert_eq!(found["schema"], Value::Null, "what the server declares is not what a script gets");
 
-    // What calls have shown is that of the filtered result.
+    // The type that was learned from calls is that of the filtered result.
     let later = filtered.value("return (await tools.describe('demo.list_projects')).declaration");
     let later = later.as_str().unwrap();
     assert!(later.contains("observed in 2 calls") && later.contains("{ name: string }[]"), "{later}");
@@ -79,7 +79,7 @@ fn a_script_gets_what_the_filter_gives_and_tools_raw_has_the_whole_result() {
     assert!(printed.contains("result filtered by .title") && printed.contains("Promise<unknown>"), "{printed}");
 }
 
-/// Goes wrong as its value says.
+/// A filter that goes wrong in the way that its value names.
 const HOSTILE: &str = r#"[servers.kid.results]
 echo = '''
 def forever: forever;
@@ -149,7 +149,7 @@ fn a_wrong_filter_is_refused_when_the_configuration_is_read() {
             assert!(refused.code == 2 && told.contains(said) && told.contains("belljar.toml"), "{refused:#?}");
         }
     }
-    // Nothing that nests brings the reader down.
+    // No nesting crashes the parser of filters.
     let nested = format!("{}.{}", "(".repeat(8_000), ")".repeat(8_000));
     let filtered = Filtered::new(&format!("[servers.kid.results]\necho = '{nested}'\n"));
     let ran = filtered.belljar(&["run", "--code", "1"]);

@@ -2,10 +2,10 @@
 //! what `search_docs` had said.
 //!
 //! `tests/scripts/tasks` has the scripts as they were first written, with the task in their first
-//! line, and beside each its result. Two of the fifteen have a second script: one first looks at a
-//! database whose tables it cannot know, one needs annotations, which only the raw answer has.
-//! `/world` stands for the folder that `tests/scripts/tasks/world` becomes. `BELLJAR_ACCEPT=1`
-//! accepts the results.
+//! line, and their results beside them. Two of the fifteen have a second script: one first looks at
+//! a database whose tables it cannot know, and one needs annotations, which only the raw answer
+//! has. `/world` stands for the folder that is made from `tests/scripts/tasks/world`.
+//! `BELLJAR_ACCEPT=1` accepts the results.
 
 use std::{
     fs,

@@ -1,5 +1,5 @@
-//! The forms in which models write programs are all understood, and errors in a program are
-//! reported with their position.
+//! All forms in which models write programs are understood, and errors in a program are reported
+//! with their position.
 
 use belljar_model::{ErrorKind, RunError};
 use serde_json::{Value, json};

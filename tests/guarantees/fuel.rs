@@ -1,4 +1,4 @@
-//! The cost of scripts does not creep up unnoticed: the fuel of ten fixed scripts stays within two
+//! The cost of scripts does not grow unnoticed: the fuel of ten fixed scripts stays within two
 //! percent of the record.
 //!
 //! Fuel counts the guest's instructions and is the same on every machine, so it shows what no clock

@@ -1,4 +1,4 @@
-//! A rule can require an earlier call, or have something counted first: its verdict depends on
+//! A rule can require an earlier call, or have something counted first. Its verdict depends on
 //! that, and fails closed.
 
 use std::sync::Arc;
@@ -129,7 +129,7 @@ async fn an_earlier_run_of_the_principal_counts_as_long_as_the_rule_says() {
     let ledger = rusqlite::Connection::open(folder.path().join("ledger.db")).unwrap();
     ledger.execute("UPDATE passed SET at_ms = at_ms - 1800001", ()).unwrap();
     assert_eq!(value(&ada_s, &rename).await, "deny by look-first");
-    // Without a ledger nothing is known of other runs.
+    // Without a ledger, nothing is known about other runs.
     let (alone, _) = house(&rules, None);
     let source = format!(
         "{RENAME}const before = await rename('f'); await code.references({{ symbol: 'f' }}); return [before, await rename('f')]"
@@ -177,7 +177,7 @@ async fn what_may_do_more_than_read_is_not_called_to_count_and_no_count_counts_f
     let (gateway, called) = house(&acts, None);
     assert_eq!(value(&gateway, &format!("{RENAME}return await rename('ab')")).await, "ask by wide");
     assert_eq!(*called.lock(), Vec::<String>::new());
-    // A rule that wants the measuring tool measured ends, and nothing is counted.
+    // If a rule wants the measuring tool itself measured, this ends, and nothing is counted.
     let circle = "default = 'allow'\n[[rule]]\nid = 'wide'\nmeasure = { tool = 'code.references', arguments = { symbol = 'ab' }, count = '/references', max = 2 }\nthen = 'ask'\n";
     let (gateway, called) = house(circle, None);
     assert_eq!(value(&gateway, &format!("{RENAME}return await rename('ab')")).await, "ask by wide");

@@ -1,8 +1,8 @@
-//! A hook always answers in its client's form and with exit code 0; what it says comes from the
-//! owner's rules alone.
+//! A hook always answers in its client's form and with exit code 0; what it says comes only from
+//! the owner's rules.
 //!
-//! What clients send and take is in `tests/hooks`, a file for each, written after their makers'
-//! descriptions.
+//! What clients send and accept is in `tests/hooks`, one file per client, written according to
+//! their makers' documentation.
 
 use std::{
     fs,
@@ -46,7 +46,7 @@ impl Fixture {
         self.form["before"].to_string().replace("SESSION", session).replace("PATTERN", pattern).into_bytes()
     }
 
-    /// The answer of this form; what a client has no form for is to go on.
+    /// The answer in this form; if the client has no such form, it is told to go on.
     fn answer(&self, form: &str, text: &str) -> Value {
         match &self.form[form] {
             Value::Null => json!({}),
@@ -68,7 +68,7 @@ impl Owner {
         owner
     }
 
-    /// With a rule that leads every search for a class to a server that echoes.
+    /// An owner with a rule that leads every search for a class to a server that echoes.
     fn of_searches(mode: &str) -> Self {
         Self::new(&rule(mode), &echo())
     }
@@ -132,7 +132,7 @@ fn signal(pid: u64, name: &str) {
     assert!(Command::new("kill").args([&format!("-{name}"), &pid.to_string()]).status().unwrap().success());
 }
 
-/// Waits until something is so that happens in the background.
+/// Waits until something that happens in the background is the case.
 fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     let start = Instant::now();
     while !is_so() {
@@ -246,7 +246,7 @@ fn whatever_is_sent_and_however_the_hook_is_called_the_answer_is_to_go_on() {
     }
     let claude = Fixture::of("claude-code");
     assert_ne!(owner.search(&claude, "s", "class Asset"), json!({}));
-    // The client reads no answer, and the next time sends nothing.
+    // The client does not read the answer, and sends nothing the next time.
     let mut hook = owner.command(&["hook", "claude-code", "PreToolUse"]);
     let mut hook = hook.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     drop(hook.stdout.take());

@@ -1,5 +1,5 @@
-//! `belljar install CLIENT --hooks` writes hooks that work into a client's settings, beside those
-//! of others, and takes them out again.
+//! `belljar install CLIENT --hooks` writes working hooks into a client's settings, beside those of
+//! others, and removes them again.
 
 use std::{
     fs,
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Answer, Terminal, belljar};
 
-/// Each client, its file, its events, and where in an entry the command stands.
+/// Each client, its file, its events, and where the command is in an entry.
 const CLIENTS: [(&str, &str, [&str; 2], &str); 6] = [
     ("claude-code", ".claude/settings.json", ["PreToolUse", "SessionStart"], "/hooks/0/command"),
     ("codex", ".codex/hooks.json", ["PreToolUse", "SessionStart"], "/hooks/0/command"),

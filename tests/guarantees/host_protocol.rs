@@ -1,5 +1,5 @@
 //! `belljar host`: a program has scripts run and serves the functions that they call, over each of
-//! the carriers that docs/HOST_PROTOCOL.md names.
+//! the carriers in docs/HOST_PROTOCOL.md.
 
 use std::{
     io::{BufRead as _, BufReader, ErrorKind, Read as _, Write as _},
@@ -33,7 +33,7 @@ impl Host {
         Self { child, input, output }
     }
 
-    /// One that has been greeted.
+    /// A host that has been greeted.
     pub(crate) fn greeted(terminal: &Terminal, arguments: &[&str]) -> (Self, Value) {
         let mut host = Self::new(terminal, arguments);
         host.send(json!({ "id": 0, "method": "hello", "params": { "protocol": 1, "client": { "name": "tests" } } }));
@@ -53,7 +53,7 @@ impl Host {
         serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"))
     }
 
-    /// Sends a run, and gives its answer, which must be the next message.
+    /// Sends a run, and returns its answer, which must be the next message.
     pub(crate) fn run(&mut self, params: Value) -> Value {
         self.send(json!({ "id": "run", "method": "run", "params": params }));
         let answer = self.next();
@@ -67,7 +67,7 @@ impl Host {
         answer["result"].take()
     }
 
-    /// Closes its input, and gives its exit code with what else it says.
+    /// Closes its input, and returns its exit code and the rest of its output.
     fn ended(mut self) -> (Option<i32>, String) {
         drop(self.input.take());
         let mut rest = String::new();
@@ -84,7 +84,7 @@ impl Drop for Host {
     }
 }
 
-/// The demo as a server of the owner's, and what else the configuration says.
+/// The demo as a server of the owner's, and further lines of configuration.
 fn with_demo(more: &str) -> Terminal {
     let terminal = Terminal::new();
     terminal.file("belljar.toml", format!("[servers.demo]\nbuiltin = 'demo'\n{more}"));
@@ -97,7 +97,7 @@ const UPGRADE: &str = "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocke
 
 const CONFIG: [&str; 2] = ["--config", "belljar.toml"];
 
-/// Runs `scripts/host-conformance`, which must have so many checks and pass them all.
+/// Runs `scripts/host-conformance`, which must make at least this many checks and pass them all.
 fn conformance(arguments: &[&str], least: usize) {
     let script = repository().join("tests/host-protocol/conformance.mjs");
     let mut command = Command::new(node());
@@ -108,7 +108,7 @@ fn conformance(arguments: &[&str], least: usize) {
     assert!(passed >= least, "{}", answer.stdout);
 }
 
-/// What `scripts/host-conformance --client` says of a client.
+/// Runs `scripts/host-conformance --client`, which a client must pass.
 pub(crate) fn client_conformance(command: &[&str]) {
     conformance(&[&["--client"], command].concat(), 50);
 }
@@ -159,7 +159,7 @@ fn a_run_gets_of_belljars_own_tools_what_its_host_names() {
     }));
     assert_eq!(outcome["value"], json!([true, false, ["demo.list_projects"]]), "{outcome:#}");
     assert_eq!((&outcome["calls"][0]["server"], &outcome["calls"][0]["effect"]), (&json!("demo"), &json!("read_only")));
-    // What is the owner's cannot be passed off as the host's, nor the other way round.
+    // What belongs to the owner cannot be passed off as the host's, nor the other way round.
     let refused = host.run(json!({ "code": "1", "belljar": true, "functions": [{ "name": "demo" }] }));
     assert_eq!(refused["error"]["code"], -32602);
     host.send(json!({ "id": 7, "method": "run", "params": { "code": "await demo.list_projects({})", "namespaces": [{ "name": "demo", "tools": [{ "name": "list_projects" }] }] } }));
@@ -282,7 +282,7 @@ fn a_signal_ends_it_and_what_runs_is_answered() {
     }
 }
 
-/// A WebSocket of this token, of whose head the first line was read.
+/// A WebSocket with this token. The first line of its response has been read.
 fn opened(served: &Served, token: &str) -> BufReader<TcpStream> {
     let mut stream = TcpStream::connect(served.address).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
@@ -310,7 +310,7 @@ fn closed_with(stream: &mut BufReader<TcpStream>) -> u16 {
 fn a_message_over_the_limit_closes_its_websocket_with_a_code() {
     let served = Served::of(Terminal::new(), &[]);
     let mut stream = opened(&served, &served.token);
-    // All of it is on its way when the connection is closed; it has no mask to speak of.
+    // The connection is closed while all of this is on its way. The mask is zero.
     let length = 9_u64 << 20;
     let output = stream.get_mut();
     output.write_all(&[&[0x81, 0xff][..], &length.to_be_bytes(), &[0; 4]].concat()).unwrap();

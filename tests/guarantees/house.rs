@@ -20,7 +20,7 @@ fn every_library_crate_says_in_a_readme_what_it_is() {
     assert!(crates > 20, "{crates}");
 }
 
-/// What these hold is kept when another engine runs the scripts.
+/// These libraries are kept when another engine runs the scripts.
 #[test]
 fn what_is_neutral_to_the_engine_does_not_name_it() {
     let mut read = 0;
@@ -57,10 +57,10 @@ fn no_comment_is_wider_than_a_hundred_columns() {
             _ if name.starts_with("scripts/") || name.starts_with(".ci/") => "#",
             _ => continue,
         };
-        // A file that is deleted and not yet committed is in the list.
+        // A deleted file whose deletion is not committed yet is still in the list.
         let Ok(text) = fs::read_to_string(repository().join(name)) else { continue };
         read += 1;
-        // Its lines are as long as what servers say.
+        // Its lines are as long as the descriptions of servers.
         if text.starts_with("// Made by `belljar wit`") {
             continue;
         }

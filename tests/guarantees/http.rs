@@ -98,7 +98,7 @@ pub(crate) fn token(terminal: &Terminal, arguments: &[&str]) -> String {
     answer.stdout.trim().to_owned()
 }
 
-/// The answer to an owner who lets programs agree.
+/// The answer to an owner whose configuration lets programs agree.
 fn asked_for_token(terminal: &Terminal, arguments: &[&str]) -> Answer {
     let config = terminal.file("unattended.toml", "[approvals]\nallow_yes = true\n");
     let more = ["--yes", "--config", config.to_str().unwrap()];
@@ -112,7 +112,7 @@ pub(crate) fn started(terminal: &Terminal, more: &[&str]) -> (Child, SocketAddr,
     let address = lines.find_map(|line| {
         line.strip_prefix("serving MCP at http://")?.strip_suffix("/mcp").map(|address| address.parse().unwrap())
     });
-    // Its pipe must not be closed, nor full. Nobody need listen.
+    // Its pipe must be neither closed nor full. Nobody has to read these lines.
     let (say, said) = channel();
     std::thread::spawn(move || lines.for_each(|line| drop(say.send(line))));
     (child, address.expect("it says where it serves"), said)
@@ -191,7 +191,7 @@ fn the_official_client_finds_over_http_what_it_finds_on_stdio() {
     official_client::checked(Command::new(node()).arg(client).arg(url).env("TOKEN", &served.token));
 }
 
-/// The second version of the SDK begins like the first, probes first, or knows only the revision
+/// The second version of the SDK begins like the first, or probes first, or knows only the revision
 /// without sessions.
 #[test]
 fn the_second_official_client_finds_the_same_however_it_agrees_on_a_revision() {

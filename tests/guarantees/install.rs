@@ -159,7 +159,7 @@ fn an_entry_over_http_has_a_token_of_its_own_that_is_shown_nowhere_and_its_file_
         let asked = terminal.belljar(&["install", client, "--http"]);
         assert_eq!(asked.code, 2, "{asked:#?}");
         assert!(asked.stdout.contains(r#""headers":{"Authorization":"[redacted]"}"#), "{asked:#?}");
-        // A token is made for an owner who agrees, here as with `belljar token add`.
+        // A token is made only for an owner who agrees, as with `belljar token add`.
         let asked = terminal.belljar(&["install", client, "--http", "--yes"]);
         assert!(asked.code == 2 && asked.stderr.contains("a person has to confirm"), "{asked:#?}");
         assert_eq!(terminal.belljar(&["token", "list", "--json"]).json()["tokens"], json!([]), "nobody agreed");

@@ -1,5 +1,5 @@
-//! A run that is resumed after its process was killed sends nothing twice that may have been done:
-//! the ledger knows what became of it, or else its owner says so.
+//! When a run is resumed after its process was killed, nothing that may have taken effect is sent
+//! twice: the ledger knows what happened to it, or else the owner says so.
 
 use std::{
     path::PathBuf,
@@ -56,7 +56,7 @@ impl House {
     }
 
     /// A run that waited, was approved and resumed, and whose process was killed when the server
-    /// had received so many calls.
+    /// had received this many calls.
     fn interrupted(&self, script: &str, calls: usize) -> String {
         let answer = self.belljar(&["run", "--code", script, "--json"]);
         let run = answer.json()["run"].as_str().unwrap().to_owned();

@@ -1,5 +1,5 @@
-//! Values that live on between runs: for one principal in one workspace, written when a script has
-//! ended by itself, recorded, bounded, and with the labels of what they were made of.
+//! Values that are kept between runs: for one principal in one workspace, written when a script has
+//! ended by itself, recorded, bounded, and with the labels of the values that they were made from.
 
 use std::{
     io::{BufRead as _, BufReader},
@@ -140,7 +140,7 @@ async fn no_principal_sees_what_another_keeps_and_no_workspace_what_is_in_anothe
         holder(Some("ada"), "/shop"),
         holder(Some(""), "/shop"),
         holder(Some("=ada"), "/shop"),
-        // Names that are equal as far as a ledger keeps them of a run.
+        // Names that are equal in the shortened form that a ledger keeps of a run.
         holder(Some(&format!("{}1", "p".repeat(200))), "/shop"),
         holder(Some(&format!("{}2", "p".repeat(200))), "/shop"),
     ];
@@ -204,7 +204,7 @@ fn a_clients_first_root_is_its_workspace_which_is_asked_for_once_and_after_a_cha
     let two = ["file:///srv/two/"];
     assert_eq!(asked_for_roots(&mut client, &two, "keep.at ?? 'nothing'"), (json!("nothing"), true));
     assert_eq!(asked_for_roots(&mut client, &two, "keep.at = 'two'"), (json!("two"), false));
-    // Without roots it is the folder of the server, which commands there are in too.
+    // Without roots, it is the folder of the server, which is also that of commands started there.
     let mut other = Client::of(&terminal, config, json!({}));
     assert_eq!(asked_for_roots(&mut other, &[], "keep.at = 'folder'"), (json!("folder"), false));
     let said = |arguments: &[&str]| {
@@ -232,7 +232,7 @@ fn a_client_over_http_is_asked_for_its_roots_in_its_session() {
     rest(served.post(&served.token, &headers, &initialized));
     let call = json!({ "jsonrpc": "2.0", "id": 7, "method": "tools/call",
         "params": { "name": "execute_code", "arguments": { "code": "keep.at = 'a root'" } } });
-    // The question comes on the stream of the call, which then goes on.
+    // The question arrives on the stream of the call, which then continues.
     let mut lines = BufReader::new(served.post(&served.token, &headers, &call)).lines().map(Result::unwrap);
     let id = lines
         .find_map(|line| {
@@ -422,10 +422,11 @@ async fn what_cannot_come_back_from_json_is_refused_where_it_is_assigned() {
         assert!(said[1].as_str().unwrap().contains(fault), "{source}: {said}");
     }
     assert_eq!(value(&gateway, "Object.keys(keep)").await, json!([]));
-    // Of a plain object, what is undefined is left out.
+    // Undefined members of a plain object are left out.
     assert_eq!(value(&gateway, "keep.x = { a: undefined, b: 1 }; 0").await, 0);
     assert_eq!(value(&gateway, "keep.x").await, json!({ "b": 1 }));
-    // What becomes something else in place is not kept, and what there was stays.
+    // A value that is changed into something that cannot be kept is not kept, and the previous one
+    // stays.
     let said = warning(&gateway, "keep.x.b = { c: [() => 1] }; 0").await;
     assert!(said.contains("keep.x is not kept: keep.x.b.c[0] is a function"), "{said}");
     assert_eq!(value(&gateway, "keep.x").await, json!({ "b": 1 }));
@@ -448,7 +449,7 @@ async fn over_its_bounds_nothing_is_kept_the_run_succeeds_and_says_why() {
     assert_eq!(value(&gateway, "keep.a = 1; keep.b = 2; keep.c = 3; Object.keys(keep).length").await, json!(3));
     let said = warning(&gateway, "keep.d = 4; 0").await;
     assert!(said.contains("keep.d is not kept: this workspace has 3 kept values, the limit"), "{said}");
-    // What is deleted or becomes smaller makes room, in whatever order.
+    // Values that are deleted or shrink make room, in whatever order.
     let outcome = run(&gateway, "keep.d = 'x'.repeat(900); delete keep.b; keep.a = ''").await;
     assert!(outcome.is_ok() && outcome.logs.is_empty(), "{outcome:#?}");
     let said = warning(&gateway, "keep.c = 'x'.repeat(500); 0").await;
@@ -459,8 +460,7 @@ async fn over_its_bounds_nothing_is_kept_the_run_succeeds_and_says_why() {
         value(&gateway, "return [keep.a, keep.b ?? null, keep.c, keep.d.length]").await,
         json!(["", null, 3, 900])
     );
-    // What is larger than the owner lets scripts keep now is not written over as if it were not
-    // there.
+    // A value that is larger than the owner now allows is not overwritten as if it did not exist.
     let less = place.process_with(KeepSettings { max_bytes: ByteSize::b(500), ..settings });
     let outcome = run(&less, "keep.d ??= 'new'; 0").await;
     let said = logs(&outcome);
@@ -486,7 +486,7 @@ async fn a_replay_is_the_run_with_what_it_read_then_and_writes_nothing() {
     assert_eq!((&replayed.logs, replayed.usage.fuel), (&outcome.logs, outcome.usage.fuel));
     let after = value(&gateway, "return [keep.list, keep.n, keep.other, keep.bad ?? null]").await;
     assert_eq!(after, json!(["changed", 100, "again", null]));
-    // Another script gets what was read then, and writes nothing either.
+    // Another script gets the recorded values, and writes nothing either.
     let rehearsed =
         gateway.rehearse("keep.list = keep.list.concat('more'); return keep.list", &recording).await.unwrap();
     assert_eq!(rehearsed.result.unwrap().to_value().unwrap(), json!([1, 2, "more"]));
@@ -574,7 +574,7 @@ async fn a_run_that_touches_nothing_kept_costs_what_it_cost_and_asks_nothing() {
 const RULES: &str = "default = 'allow'\n[labels]\nprivate = ['crm.*']\n\
     [[rule]]\nid = 'stays'\ntools = 'web.*'\ncarries = 'private'\nthen = 'deny'\nwhy = 'customers stay here'\n";
 
-/// `crm.get` brings the label `private`, with which nothing may be posted.
+/// `crm.get` adds the label `private`, with which nothing may be posted.
 fn office(place: &Place, rules: &str) -> (Stub, Gateway) {
     let schema = json!({ "type": "object", "properties": { "note": { "type": "string" } } });
     let tool = |name: &str| json!([{ "name": name, "inputSchema": schema }]);
@@ -601,12 +601,13 @@ async fn a_value_has_the_labels_of_its_run_and_gives_them_to_whoever_reads_it() 
     assert_eq!(said("keep.plain").await, "posted");
     assert_eq!(said("keep.mail").await, "stays");
     assert_eq!(said("keep.count").await, "stays");
-    // Names can say as much as values.
+    // Names can reveal as much as values.
     assert_eq!(said("Object.keys(keep)").await, "stays");
     assert_eq!(said("'mail' in keep").await, "stays");
     assert_eq!(said("keep.$update('count', (n) => n + 1)").await, "stays");
     assert_eq!(said("keep.blind = 1").await, "posted");
-    // What is made of it has them too, also by way of a process whose rules have no such label.
+    // Values made from it have the labels too, even through a process whose rules do not have such
+    // a label.
     assert_eq!(value(&gateway, "keep.copy = keep.mail; 0").await, 0);
     let (_, others) = office(&place, "default = 'allow'\n");
     assert_eq!(value(&others, "keep.again = keep.mail.length; 0").await, 0);
@@ -659,7 +660,7 @@ async fn a_run_that_was_put_aside_goes_on_with_what_it_had_read_and_its_labels()
             Decision { approve: true, by: By::Owner, channel: Channel::Command, at: std::time::SystemTime::now() };
         ledger.change_question(Change::Decide(kept.question.id, decision)).await.unwrap().unwrap();
     }
-    // Whoever resumes it may be elsewhere: it stays in its workspace.
+    // It may be resumed from elsewhere: it stays in its workspace.
     let (_, second) = process(Duration::ZERO, "/elsewhere");
     let outcome = second.resume(id).await;
     let said = outcome.result.unwrap_or_else(|error| panic!("{error:#?}")).to_value().unwrap();
@@ -680,7 +681,7 @@ async fn with_the_ledger_off_nothing_is_kept_and_a_write_says_so() {
     let error = run(&off, "keep.$update('a', () => 1)").await.result.unwrap_err();
     assert!(error.message.contains("keep.a is not updated: the ledger is off"), "{error:#?}");
     assert_eq!(value(&place.process(), "keep.a").await, json!(1));
-    // Without any ledger, that is said of reading too.
+    // Without any ledger, reading reports that too.
     let toolbox = Toolbox::new(Vec::new(), BuiltIns::new(), UpstreamOptions::new("belljar-tests", "0"));
     let none = Gateway::new(Arc::new(toolbox), sandbox().clone(), Limits::default()).with_holder(holder(None, "/shop"));
     let said = warning(&none, "keep.a ?? keep.b ?? 0").await;

@@ -1,9 +1,9 @@
-//! Wherever a process is killed, no call that may change something is sent twice, and none that the
-//! owner denied is sent at all.
+//! Wherever a process is killed, no call that may change something is sent twice, and no call that
+//! the owner denied is sent at all.
 //!
-//! Forty calls at once, some of which the owner is asked about; decisions in any order while the
-//! run goes on and while it waits; each process of the run killed at any moment. The server writes
-//! down what was sent.
+//! Forty calls at once, some of which the owner is asked about. Decisions are made in any order,
+//! while the run is live and while it waits, and each process of the run is killed at any moment.
+//! The server writes down what was sent.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -23,13 +23,14 @@ use tokio::runtime::Runtime;
 use crate::{dead_children::child, support::Terminal};
 
 const CALLS: u64 = 40;
-/// Rounds; each has its seed, but differs each time anyway, since processes vary in speed.
+/// The number of rounds. Each has its own seed, but still differs each time, since processes vary
+/// in speed.
 const ROUNDS: u64 = 16;
-/// The most killed processes of a round, before it runs to its end.
+/// The most processes that are killed in a round, before it runs to its end.
 const KILLED: u64 = 4;
 /// The longest life of a killed process: about as long as it takes from its start to its rest.
 const LONGEST_MS: u64 = 400;
-/// The same in every other round: usually before it has sent anything.
+/// The same in every other round: usually so short that nothing has been sent.
 const SHORTEST_MS: u64 = 60;
 
 /// Numbers that look random, and are the same each time: xorshift64*.
@@ -116,7 +117,7 @@ impl Round {
         }
     }
 
-    /// One process of the run, which is killed after this time, if it still is.
+    /// One process of the run, which is killed after this time if it is still running.
     fn process(&mut self, life: Option<Duration>) -> (Ended, Value) {
         let run = self.run.clone();
         let mut arguments = match &run {
@@ -159,7 +160,7 @@ impl Round {
         runs["runs"][0]["run"].as_str().map(str::to_owned)
     }
 
-    /// Decides so many of the open questions, at random.
+    /// Decides up to this many of the open questions, at random.
     fn decide(&mut self, most: usize) {
         let Some(folder) = found(self.terminal.folder.path(), "ledger.key") else { return };
         let options = Options { fsync: false, keep: LedgerKeep::default() };

@@ -1,4 +1,4 @@
-//! A run that is ended from outside reports where its script was last seen, in lines of its
+//! A run that is ended from outside reports where its script was last seen, in lines of the
 //! author's source.
 
 use std::{sync::Arc, time::Duration};

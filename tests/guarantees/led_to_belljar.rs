@@ -1,5 +1,5 @@
-//! The whole way of an agent that a hook leads to belljar: its own call is denied, the reason names
-//! a call, `execute_code` makes it, and the next one finds the server warm.
+//! The whole path of an agent that a hook leads to belljar: its own call is denied, the reason
+//! names a call, `execute_code` makes it, and the next one finds the server warm.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! The ledger of runs: what is kept of each, what is not, and what survives a killed process, a
+//! The ledger of runs: what is kept of each run, what is not, and what survives a killed process, a
 //! damaged file and a missing folder.
 
 use std::{
@@ -126,7 +126,7 @@ fn a_ledger_that_is_off_leaves_nothing() {
 #[test]
 fn a_beginning_of_more_than_one_name_is_refused() {
     let terminal = Terminal::new();
-    // Of seventeen names two begin with the same of sixteen digits.
+    // Of seventeen names, two begin with the same of the sixteen digits.
     for _ in 0..17 {
         assert_eq!(terminal.belljar(&["run", "--code", "1"]).code, 0);
     }

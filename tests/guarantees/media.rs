@@ -1,5 +1,4 @@
-//! Images, sounds and embedded files that a script returns reach the client as blocks, and not as
-//! text.
+//! Images, sounds and embedded files that a script returns reach the client as blocks, not as text.
 
 use belljar_gateway::{Gateway, report};
 use belljar_model::{ByteSize, ErrorKind, LimitsPatch, Media, Outcome};
@@ -12,7 +11,7 @@ use crate::{
     support::Terminal,
 };
 
-/// A camera whose pictures have so many bytes of base64, with a text.
+/// A camera whose pictures have this many bytes of base64, with a text.
 fn camera(bytes: usize) -> (Value, Gateway) {
     let block = json!({ "type": "image", "data": "iVBO".repeat(bytes / 4), "mimeType": "image/png" });
     let tools = json!([{ "name": "shoot", "inputSchema": { "type": "object" } }]);

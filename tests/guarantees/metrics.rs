@@ -1,4 +1,4 @@
-//! Metrics: what a scrape reads is what runs did, in a bounded number of series.
+//! Metrics: a scrape reads what runs did, in a bounded number of series.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -147,7 +147,7 @@ fn a_scrape_counts_what_runs_did_and_takes_a_token_with_the_scope() {
     }
     served.value("await demo.get_issue({ id: 12345 }).catch(() => 0)");
     served.value("throw new Error('on purpose')");
-    // Counting is some milliseconds behind.
+    // Counts lag some milliseconds behind.
     let (answer, samples) = loop {
         let answer = get(&served, &scraper);
         let samples = parsed(answer.split_once("\r\n\r\n").unwrap().1);
@@ -239,7 +239,7 @@ async fn whoever_counts_too_slowly_loses_events_counts_them_and_knows_what_is_li
     let listening = tokio::spawn(telemetry.clone().listen(events));
     loop {
         let samples = parsed(&telemetry.metrics(&Gauges::default()));
-        // Its beginning is lost, and its end is not.
+        // The beginning of the run was lost, but not its end.
         if sum(&samples, "belljar_runs_total", &[("outcome", "ok"), ("origin", "unknown")]) == 1.0 {
             assert!(sum(&samples, "belljar_events_lost_total", &[]) >= 900.0);
             break;
@@ -273,7 +273,7 @@ async fn whoever_listens_hears_of_children_too_in_the_same_stream() {
         }
     }
     assert_eq!(answered, [(ToolPath::new("kid", "look"), true)]);
-    // What the child did is told when runs leave time for it.
+    // What the child did is reported when runs leave time for it.
     gateway.toolbox().shutdown().await;
     while !states.iter().any(|(name, state)| name == "kid" && *state == "cold") {
         match events.next().await {
@@ -282,8 +282,8 @@ async fn whoever_listens_hears_of_children_too_in_the_same_stream() {
         }
     }
     let mut states: Vec<_> = states.iter().map(|(_, state)| *state).collect();
-    // Some states are told again, with more that is known. What is told is the state at that
-    // moment: a server that is ready may have the call already that it was started for.
+    // Some states are reported again, with further details. A reported state is the one at that
+    // moment: a server that is ready may already have the call for which it was started.
     states.dedup();
     assert!(matches!(states[..], ["starting", "ready" | "busy", ..]), "{states:?}");
 }

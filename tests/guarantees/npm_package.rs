@@ -1,4 +1,4 @@
-//! The package `belljar` of npm: its client, and its adapters under the tests of their hosts.
+//! The npm package `belljar`: its client, and its adapters under the tests of their hosts.
 
 use std::process::Command;
 

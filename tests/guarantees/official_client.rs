@@ -41,7 +41,7 @@ pub(crate) fn checked(client: &mut Command) -> Value {
     found
 }
 
-/// The clients of both versions, in both eras of the protocol, with all answers that clients give
+/// The clients of both versions, in both eras of the protocol, with every answer that clients give
 /// to forms.
 #[test]
 fn of_all_that_official_clients_do_with_a_form_an_explicit_word_alone_sends_the_call() {
@@ -86,7 +86,7 @@ fn of_all_that_official_clients_do_with_a_form_an_explicit_word_alone_sends_the_
         let calls: Vec<Value> = calls.map(|call| serde_json::from_slice(&call).unwrap()).collect();
         let sent = json!({ "tool": "write", "arguments": { "way": format!("{name} approve") } });
         assert_eq!(calls, [sent], "what was approved is sent, once, and nothing else");
-        // Not deciding is not a no either.
+        // Not deciding does not count as a no either.
         let mut open: Vec<String> = terminal.belljar(&["approvals", "--json"]).json()["approvals"]
             .as_array()
             .unwrap()

@@ -1,4 +1,4 @@
-//! What is published carries all that it is built from, and what is installed works alone.
+//! What is published contains everything that it is built from, and what is installed works alone.
 
 use std::{
     collections::BTreeSet,
@@ -54,8 +54,8 @@ fn the_packages_that_speak_the_contract_have_it() {
     }
 }
 
-/// crates.io takes a crate whose dependencies it has: each is named with a version, and nothing
-/// that is not published is among them. (What only tests need is left out of a package.)
+/// crates.io accepts a crate only if it has all its dependencies: each is named with a version, and
+/// all of them are published. (Dependencies of tests only are left out of a package.)
 #[test]
 fn every_crate_that_is_published_depends_on_published_versions() {
     let metadata = output(cargo().args(["metadata", "--locked", "--offline", "--no-deps", "--format-version", "1"]));
@@ -85,8 +85,8 @@ fn every_crate_that_is_published_depends_on_published_versions() {
     }
 }
 
-/// The archive, the packages of npm and the wheel, installed in empty folders by the tools of their
-/// kinds; the Debian package, unpacked; and the installer, from a release that lies in a folder.
+/// The archive, the npm packages and the wheel, installed in empty folders by their usual tools;
+/// the Debian package, unpacked; and the installer, with a release in a folder.
 #[test]
 fn every_package_works_in_an_empty_folder_and_home() {
     let dist = tempfile::tempdir().unwrap();
@@ -168,7 +168,8 @@ fn the_source_distribution_of_pypi_has_the_whole_client_and_no_more() {
     assert!(imported.contains(&name), "{imported}");
 }
 
-/// What the command of npm is given reaches the program, and what ends the program is said on.
+/// The npm command passes its arguments to the program, and the program's exit code or signal to
+/// its caller.
 #[test]
 fn the_command_of_npm_passes_on_exit_codes_and_signals() {
     let shim = repository().join("packages/npm/belljar/bin/belljar.js");

@@ -1,5 +1,5 @@
-//! A rule without effect is found before it is needed: `belljar policy`, and the checks when rules
-//! are read.
+//! A rule that would have no effect is found before it is needed: by `belljar policy`, and by the
+//! checks when rules are read.
 
 use std::{
     fs,

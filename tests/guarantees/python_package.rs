@@ -1,4 +1,4 @@
-//! The package `belljar` of PyPI: its client, and its adapters in their real hosts.
+//! The PyPI package `belljar`: its client, and its adapters in their real hosts.
 
 use std::{path::PathBuf, process::Command};
 

@@ -58,7 +58,7 @@ fn the_page_of_keys_is_made_of_the_schema_of_the_configuration() {
             "servers" => ("servers.NAME".to_owned(), resolved(&schema, &table["additionalProperties"])),
             _ => (name.clone(), table),
         };
-        // One that may be there several times has two brackets.
+        // A key that may occur several times has two brackets.
         let (heading, keys) = match &table["items"] {
             Value::Null => (format!("[{heading}]"), table),
             one => (format!("[[{heading}]]"), one),

@@ -188,7 +188,7 @@ fn what_the_owner_says_of_a_tool_counts_more_than_what_its_server_says() {
     assert!(error["suggestion"].as_str().unwrap().contains("'effects' in belljar.toml"), "{error:#}");
 }
 
-/// Asks with a configuration file, and the folder in which it lies.
+/// Sends requests with a configuration file, and has the folder of that file.
 struct House {
     terminal: Terminal,
     config: String,
@@ -226,7 +226,7 @@ fn a_result_names_what_was_changed_where_the_owner_says_that_it_does() {
         (&json!(["b.rs", "a.rs"]), &json!(["f", "g"])),
         "{answer:#}"
     );
-    // Where nothing is there, what was known before counts.
+    // Where there is nothing, what was known before counts.
     let answer = house.ask(&json!({ "intent": "EXECUTE", "action": "kid.path", "params": { "path": "other" } }));
     assert_eq!(answer["result"]["affected_files"], json!(["other"]), "{answer:#}");
     assert_eq!(answer["result"].get("affected_symbols"), None, "{answer:#}");
@@ -255,11 +255,11 @@ fn the_folder_of_a_request_chooses_the_instance_within_what_the_owner_allows() {
     let started = |folder: &str| json!([format!("--project={folder}")]);
     assert_eq!(answer["result"]["data"]["arguments"], started(one), "{answer:#}");
     assert_eq!(answer["meta"]["project_root"], one, "{answer:#}");
-    // What the request says itself counts more.
+    // What the request itself says takes precedence.
     let answer = ask(one, json!({ "project": other }));
     assert_eq!(answer["result"]["data"]["arguments"], started(other), "{answer:#}");
     assert_eq!(answer["meta"].get("project_root"), None, "{answer:#}");
-    // The owner's folders hold.
+    // The owner's limits on folders apply.
     assert_eq!(ask("/etc", json!({}))["ok"], false);
     let error = ask("one", json!({}))["error"].clone();
     assert_eq!(error["type"], "VALIDATION", "{error:#}");

@@ -120,7 +120,7 @@ async fn resume(gateway: &Gateway, run: RunId) -> Outcome {
     gateway.resume(run).await
 }
 
-/// The run, which waits for so many calls.
+/// The run, which waits for this many calls.
 fn rests(outcome: &Outcome, calls: usize) -> RunId {
     let error = outcome.result.as_ref().unwrap_err();
     assert_eq!((error.kind, error.waits.len()), (ErrorKind::Approval, calls), "{outcome:#?}");
@@ -131,7 +131,7 @@ const LONG: Duration = Duration::from_secs(600);
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_that_was_put_aside_ends_as_it_would_have_in_value_logs_calls_and_fuel() {
-    // One that nobody puts aside.
+    // A run that nobody puts aside.
     let house = House::new();
     let gateway = house.process(LONG);
     let run = tokio::spawn(async move { execute(&gateway, WORK).await });
@@ -168,7 +168,7 @@ async fn a_run_that_was_put_aside_ends_as_it_would_have_in_value_logs_calls_and_
     let mut outcome = resume(&last, run).await;
     assert_eq!(outcome.result, expected.result, "{outcome:#?}");
     assert_eq!(outcome.logs, expected.logs);
-    // All of it in one go is the same run, with the same fuel.
+    // All of it without a pause is the same run, with the same fuel.
     let Some(Recorded::Whole(recording)) = outcome.recording.take() else { panic!("it was recorded") };
     let replayed = last.replay(&Recording::read(recording).unwrap()).await.unwrap();
     assert_eq!((&replayed.result, replayed.usage.fuel), (&outcome.result, outcome.usage.fuel));
@@ -258,7 +258,7 @@ async fn what_changed_while_a_run_waited_is_judged_when_it_goes_on() {
     let other = RULES.replace("'writes'", "'others'");
     for (rules, approve, says) in [
         (deny, true, "fs.write_file is denied by rule 'never' of the owner"),
-        // A person's no stays, whatever the rules say now.
+        // A person's no stays valid, whatever the rules say now.
         (allow, false, "the owner said no"),
         (allow, true, "\"/w1\""),
         (other.as_str(), true, "another rule of the owner asks now"),
@@ -324,7 +324,7 @@ async fn what_a_run_goes_on_from_is_sealed_and_forgotten_with_it() {
     };
     assert_eq!(found(), 0, "its source and its arguments are nowhere to be read");
     assert!(house.owner.resting_bytes().await.unwrap() > 0);
-    // With another key it is nothing.
+    // With another key it cannot be read.
     std::fs::write(house.folder.path().join("ledger.key"), [7; 32]).unwrap();
     house.decide_all().await;
     let error = resume(&house.process(Duration::ZERO), run).await.result.unwrap_err();

@@ -53,7 +53,7 @@ impl World {
         Self::at(Arc::new(tempfile::tempdir().unwrap()), gateway)
     }
 
-    /// Another one, with its own servers on the same folder: their answers are the same, byte for
+    /// Another world, with its own servers on the same folder: their answers are the same, byte for
     /// byte.
     pub(crate) fn beside(&self, gateway: impl FnOnce(&[(&str, Stub)], Vec<ServerSpec>) -> Gateway) -> Self {
         Self::at(self.folder.clone(), gateway)

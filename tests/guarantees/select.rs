@@ -1,4 +1,4 @@
-//! `--select` shows the selected part of a value, and a filter that fails affects only itself.
+//! `--select` shows the selected part of a value, and a failing filter affects only itself.
 
 use serde_json::{Value, json};
 

@@ -1,5 +1,5 @@
-//! What is measured of servers is kept over restarts, told to their owner, and held against what
-//! the owner wants.
+//! Measurements of servers are kept over restarts, shown to their owner, and compared with the
+//! owner's targets.
 
 use serde_json::{Value, json};
 
@@ -43,18 +43,18 @@ fn what_is_measured_of_a_server_is_kept_over_restarts_and_told_by_the_daemon_too
     assert_eq!((&first["tool_errors"], &first["errors"], &first["restarts"]), (&json!(1), &json!(0), &json!(0)));
     assert_eq!(figures_of(&shell.json(&["daemon", "status"]), "kid"), first);
 
-    // Killed, it has lost nothing of what was told.
+    // When it is killed, it loses nothing that was reported.
     let pid = shell.daemon_pid().to_string();
     assert!(std::process::Command::new("kill").args(["-KILL", &pid]).status().unwrap().success());
     assert!(belljar_testkit::is_gone_within(pid.parse().unwrap(), std::time::Duration::from_secs(10)));
     assert_eq!(figures_of(&shell.json(&["servers", "--stats"]), "kid"), first);
-    // Ended, it keeps the last of what it measured.
+    // When it ends, it stores the last of its measurements.
     assert_eq!(shell.json(&["call", "kid.echo", "--input", "{}"])["ok"], true);
     assert!(shell.belljar(&["daemon", "stop"]).code == 0);
     let second = figures_of(&shell.json(&["servers", "--stats"]), "kid");
     assert_eq!(counts(&second), [2, 2, 4], "{second:#}");
-    // Its list was on disk, so the call itself waited for the start. (A median is told as the end
-    // of its range.)
+    // Its list was on disk, so the call itself waited for the start. (A median is reported as the
+    // end of its range.)
     let time = |what: &str, name: &str| second[what][name].as_f64().unwrap();
     assert!(time("first_calls", "max_ms") * 1.04 >= time("starts", "p50_ms"), "{second:#}");
     // What a command measures in its own process is added.

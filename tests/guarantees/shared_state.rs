@@ -1,5 +1,5 @@
-//! A server that keeps state between calls, such as a page: calls of different intentions do not
-//! mix unnoticed.
+//! A server that keeps state between calls, such as a page: calls for different purposes do not get
+//! mixed up unnoticed.
 
 use std::sync::{
     Arc,
@@ -112,7 +112,7 @@ async fn a_section_gives_the_server_back_however_it_ends_and_says_what_is_wrong_
     let error = run(&gateway, "web.$release()").await.result.unwrap_err();
     assert!(error.message.contains("web.$release is not a function"), "{error:#?}");
 
-    // Waiting for oneself is reported at once, not at the timeout.
+    // Waiting for oneself is reported at once, not only at the timeout.
     let nested = "await web.$exclusive(async () => {\n  await web.$exclusive(() => web.read());\n});";
     let error = run(&gateway, nested).await.result.unwrap_err();
     assert_eq!((error.kind, error.line), (ErrorKind::Deadlock, Some(2)), "{error:#?}");

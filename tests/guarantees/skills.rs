@@ -1,5 +1,5 @@
-//! Scripts of the owner with a name: found, checked, judged and recorded as tools are, and run in
-//! the jar of the script that calls them.
+//! The owner's named scripts: found, checked, judged and recorded like tools, and run in the jar of
+//! the script that calls them.
 
 use std::{
     path::Path,
@@ -146,7 +146,7 @@ async fn a_script_with_a_name_runs_in_the_jar_of_its_caller_with_what_was_checke
 async fn arguments_of_a_wrong_type_are_refused_with_the_hint_that_a_tool_would_bring() {
     let folder = Folder::new(&[("count.ts", COUNT)]);
     let gateway = folder.gateway();
-    // It is certain before the run, and found at the call where it is not.
+    // It is certain before the run, or else found at the call.
     for (source, kind) in [
         ("await skills.count({ path: 3 })", ErrorKind::Plan),
         ("const path = [3][0]; await skills.count({ path })", ErrorKind::Exception),
@@ -305,7 +305,7 @@ async fn scripts_with_names_call_each_other_and_a_circle_is_refused_with_its_way
             "export default async (args: { n: number }) => (await skills.add({ a: args.n, b: args.n })) + (await skills['add']({ a: 0, b: 0 }));\n",
         ),
         ("add.ts", "export default (args: { a: number; b: number }) => args.a + args.b;\n"),
-        // One whose alias is another's name is not meant by it.
+        // A script whose alias is another's name is not found by it.
         ("open-issues.ts", "export default async () => await skills.c();\n"),
         ("open_issues.ts", "export default () => 5;\n"),
         ("c.ts", "export default async () => await skills.open_issues();\n"),
@@ -408,7 +408,7 @@ async fn a_run_that_is_cancelled_does_not_wait_until_they_are_read() {
     };
     let gateway_over =
         |sandbox: &Arc<Sandbox>| Gateway::new(Arc::new(folder.toolbox(None)), sandbox.clone(), Limits::default());
-    // Somebody has the only place, and keeps it.
+    // Another run has the only slot, and keeps it.
     let sandbox = held(Duration::from_secs(3_600));
     let (has_it, began) = tokio::sync::oneshot::channel();
     let has_it = Mutex::new(Some(has_it));
@@ -472,7 +472,7 @@ async fn the_script_with_a_name_that_a_limit_ended_is_the_one_that_ran() {
     let gateway = folder.gateway_with(Limits { fuel: 200_000_000, ..Limits::default() });
     for (source, file) in [
         ("await Promise.all([skills.one({ most: 9000 }), skills.other({ most: 1e15 })])", "skills/other.ts:3"),
-        // What was told of the script in between does not hide where it goes on.
+        // What was reported about the script in between does not hide where it goes on.
         (
             "await skills.one({ most: 9000 });\nfor (let n = 0; n < 9000; n++);\nawait skills.one({ most: 1e15 })",
             "skills/one.ts:3",
@@ -555,8 +555,8 @@ const CLOSES: &str = "/** Closes an issue. */\n\
     \x20 return issue.state;\n\
     };\n";
 
-/// A run that waits for a decision inside of `skills.close`, and goes on in another process after
-/// `change` of the folder of scripts: its outcome.
+/// The outcome of a run that waits for a decision inside `skills.close`, and is resumed in another
+/// process after `change` was applied to the folder of scripts.
 fn gone_on(code: &str, change: impl Fn(&Path)) -> Value {
     let (terminal, config) = asking("[approvals]\nallow_yes = true\nhold = '1ms'\n");
     terminal.file("skills/close.ts", CLOSES);
@@ -590,7 +590,7 @@ fn a_run_that_waits_for_a_decision_inside_one_goes_on_there_with_what_it_has_of_
         let calls: Vec<&str> = calls.map(|call| call["tool"].as_str().unwrap()).collect();
         assert_eq!(calls, ["leaf", "close", "update_issue", "leaf"]);
     }
-    // What it has not used before, it does not have.
+    // It does not get scripts that it has not used before.
     let code = "await skills.close({ id: 3 });\nreturn await skills.leaf()";
     for change in [&broken as &dyn Fn(&Path), &gone] {
         let outcome = gone_on(code, change);
@@ -622,7 +622,7 @@ fn a_program_whose_host_names_them_has_them_with_the_tools_that_it_names() {
         let outcome = host.outcome(json!({ "code": code, "belljar": own }));
         assert_eq!(outcome["value"], "closed", "{outcome:#}");
     }
-    // What it calls is its caller's: it brings no tool with it.
+    // It calls on behalf of its caller, and brings no tools of its own.
     let outcome = host.outcome(json!({ "code": code, "belljar": ["skills.close"] }));
     assert!(outcome["error"]["message"].as_str().unwrap().contains("demo is not defined"), "{outcome:#}");
     assert_eq!(host.outcome(json!({ "code": "typeof skills" }))["value"], "undefined");

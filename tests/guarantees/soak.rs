@@ -10,7 +10,7 @@ use belljar_sandbox::{Image, Sandbox, SandboxOptions};
 
 const RUNS: u64 = 20_000;
 const EVERY: u64 = 4_000;
-/// After the first part: at most one KB for each run.
+/// Growth after the first part: at most one KB per run.
 const GROWTH_BYTES: u64 = 16 << 20;
 const GROWTH_DESCRIPTORS: usize = 8;
 

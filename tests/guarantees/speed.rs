@@ -1,5 +1,6 @@
 //! Slow code does not come back: work grows in proportion to its input, not with its square, and
-//! equivalent ways to write something cost about the same. Measured in fuel, with wide margins.
+//! equivalent ways to write something cost about the same. Costs are measured in fuel, with wide
+//! margins.
 
 use std::time::Duration;
 
@@ -34,7 +35,7 @@ async fn grows_with_its_size(scripts: &[(&str, u32)]) {
     assert!(grown.is_empty(), "{grown}");
 }
 
-/// Asserts that one script costs at most so many times what another one does.
+/// Asserts that one script costs at most this many times as much as another.
 async fn costs_at_most(times: f64, dear: &str, cheap: &str) {
     let start = fuel("1+1").await;
     let (dear_fuel, cheap_fuel) = (fuel(dear).await - start, fuel(cheap).await - start);

@@ -171,7 +171,7 @@ pub(crate) fn gateway_over_all(
     over(toolbox_of(stubs, others, |_| {}).with_policy(rules, &specs).with_ledger(ledger))
 }
 
-/// The same in a configuration of this name.
+/// The same with a configuration of this name.
 pub(crate) fn gateway_of_configuration(
     name: &str,
     stubs: &[(&str, Stub)],

@@ -78,8 +78,9 @@ pub(crate) async fn error_of(kind: ErrorKind, source: &str) -> RunError {
 pub(crate) fn cargo() -> Command {
     let mut cargo = Command::new(env!("CARGO"));
     cargo.current_dir(repository());
-    // Of this test's own package cargo tells its processes; build scripts that look for that would
-    // be run again, and all that depends on them compiled, each time that a build follows a test.
+    // Cargo tells a test's processes about the test's own package. Build scripts that look for that
+    // would run again, and everything that depends on them would be compiled again, whenever a
+    // build follows a test.
     let of_package = |name: &String| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_");
     std::env::vars().map(|(name, _)| name).filter(of_package).for_each(|name| {
         cargo.env_remove(name);
@@ -87,12 +88,12 @@ pub(crate) fn cargo() -> Command {
     cargo
 }
 
-/// The `belljar` binary, built from what is there now.
+/// The `belljar` binary, built from the current sources.
 pub(crate) fn belljar() -> &'static Path {
     static BINARY: OnceLock<PathBuf> = OnceLock::new();
     BINARY.get_or_init(|| {
-        // The whole workspace, so that the features, and with them the dependencies, are those of
-        // the test itself.
+        // The whole workspace, so that the features, and with them the dependencies, are the same
+        // as for the test itself.
         let mut cargo = cargo();
         cargo.args(["build", "--quiet", "--workspace", "--bins", "--locked"]);
         if !cfg!(debug_assertions) {
@@ -122,12 +123,12 @@ pub(crate) struct Terminal {
 }
 
 impl Terminal {
-    /// One whose commands work in their own process.
+    /// A terminal whose commands work in their own process.
     pub(crate) fn new() -> Self {
         Self { folder: short_folder(), has_daemon: false, variables: Vec::new() }
     }
 
-    /// One whose commands may start a daemon, which the test has to end.
+    /// A terminal whose commands may start a daemon, which the test has to end.
     pub(crate) fn with_daemon() -> Self {
         Self { has_daemon: true, ..Self::new() }
     }

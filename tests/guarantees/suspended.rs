@@ -1,5 +1,5 @@
-//! Wherever a run waits it can be put aside: each program of `tests/scripts`, put aside before each
-//! answer that it gets, ends as in one go.
+//! A run can be put aside wherever it waits: each program of `tests/scripts`, put aside before each
+//! answer that it gets, ends as it does without a pause.
 
 use std::{
     fs,
@@ -22,9 +22,9 @@ use crate::{
     support::{Answer, Terminal, copy_folder},
 };
 
-/// The least number of hand-overs of answers: a test of none proves nothing.
+/// The least number of hand-overs of answers: a test without any proves nothing.
 const HAND_OVERS: usize = 120;
-/// How long a call stays open in a run that does not rest because a timer runs.
+/// How long a call stays open in a run that does not rest because of a timer.
 const PATIENCE: Duration = Duration::from_secs(4);
 const ROOM: ByteSize = ByteSize::mib(16);
 
@@ -152,7 +152,7 @@ async fn every_script_that_is_put_aside_before_each_answer_ends_as_in_one_go() {
             assert_eq!(outcome.usage.fuel, whole.usage.fuel, "{name}");
             in_one_order += 1;
         }
-        // All of it in one go is the same run, with the same fuel.
+        // All of it without a pause is the same run, with the same fuel.
         let Some(Recorded::Whole(recording)) = outcome.recording.take() else { panic!("{name}: {outcome:#?}") };
         let replay = asked.gateway().replay(&Recording::read(recording).unwrap()).await;
         let replay = replay.unwrap_or_else(|error| panic!("{name}: {error}"));

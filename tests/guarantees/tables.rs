@@ -1,4 +1,4 @@
-//! Everything behaves as in Node: tables whose expected side Node has written
+//! Everything behaves as in Node: the expected results in the tables were written by Node
 //! (`tests/tables/regenerate.mjs`).
 
 use crate::support::run;

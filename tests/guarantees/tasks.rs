@@ -1,5 +1,5 @@
 //! Long runs: clients that support tasks get one and ask for the result later; all others hear
-//! meanwhile what the run does.
+//! meanwhile what the run is doing.
 
 use std::{
     io::{BufRead as _, BufReader, Write as _},

@@ -1,4 +1,4 @@
-//! Tool calls: really concurrent, awaited to the end, within bounds.
+//! Tool calls: truly concurrent, awaited to the end, within bounds.
 
 use std::{
     sync::{
@@ -83,7 +83,7 @@ pub(crate) async fn a_run_that_ends_early_aborts_its_calls() {
     let limits = Limits { timeout: Duration::from_secs(2), ..Limits::default() };
     let source = "await Promise.all([box.hang(), box.hang(), box.hang()])";
     support::run_with(source, &limits, Arc::new(tools)).await.result.unwrap_err();
-    // Aborted tasks are dropped by the runtime, at its next turn.
+    // The runtime drops aborted tasks at its next turn.
     for _ in 0..1_000 {
         if dropped.load(Ordering::SeqCst) == 3 {
             return;

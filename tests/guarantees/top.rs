@@ -25,7 +25,7 @@ fn looked_at() -> (Shell, String) {
     (shell, run["run"].as_str().unwrap().to_owned())
 }
 
-/// A person in front of it.
+/// A person in front of the terminal.
 struct Person {
     script: Child,
     screen: vt100::Parser,
@@ -71,7 +71,7 @@ impl Person {
         seen.split_once("process ").unwrap().1.split_once('.').unwrap().0.to_owned()
     }
 
-    /// Reads to the end: the terminal is as it was before.
+    /// Reads to the end, and checks that the terminal is as it was before.
     fn has_it_back(mut self) {
         self.sees("code 0");
         let mut rest = Vec::new();
@@ -96,7 +96,7 @@ fn runs_and_their_calls_are_shown_live_at_both_sizes_and_q_gives_the_terminal_ba
         person.sees("kid.echo");
         person.presses("\u{1b}");
         person.sees("Enter: its calls");
-        // One that begins while somebody looks.
+        // A run that begins while somebody watches.
         let next = shell.json(&["run", "--code", "2"]);
         person.sees(next["run"].as_str().unwrap());
         person.presses("q");

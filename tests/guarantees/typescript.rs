@@ -1,4 +1,4 @@
-//! Programs of a user's own call the servers' tools through a client whose types are made of the
+//! A user's own programs call the servers' tools through a client whose types are made from the
 //! tools: `belljar typescript`.
 
 use std::{
@@ -15,8 +15,8 @@ use crate::{
     support::{Answer, Terminal, belljar},
 };
 
-/// What the TypeScript compiler says of a program in a folder, where it also writes what it makes
-/// of it.
+/// The output of the TypeScript compiler for a program in a folder, where it also writes its
+/// result.
 fn compiled(folder: &Path, program: &str) -> Output {
     fs::write(folder.join("program.mts"), program).unwrap();
     let options = ["--strict", "--target", "es2022", "--module", "nodenext", "--types", "", "--pretty", "false"];
@@ -98,7 +98,7 @@ fn a_program_that_the_compiler_accepts_calls_real_servers_through_the_daemon() {
     // The servers are those of the daemon, and stay.
     let status = shell.server("fs");
     assert_eq!((&status["restarts"], status["calls"].as_u64() >= Some(3)), (&json!(0), true), "{status:#}");
-    // What is wrong is found by the compiler.
+    // The compiler finds mistakes.
     let refused = Answer::of(compiled(&folder, &PROGRAM.replace("{ a: 2, b: 40 }", "{ a: '2', b: 40 }")));
     assert!(refused.code != 0 && refused.stdout.contains("TS2322"), "{refused:#?}");
 }

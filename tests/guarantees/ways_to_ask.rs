@@ -1,5 +1,5 @@
-//! A rule names the ways by which its owner is asked, and a decision that comes another way does
-//! not count.
+//! A rule names the ways in which its owner is asked, and a decision that is made in another way
+//! does not count.
 
 use std::time::Duration;
 
@@ -95,7 +95,7 @@ async fn a_run_that_goes_on_elsewhere_is_asked_about_there_only_where_its_rule_s
     assert!(run.await.unwrap().result.is_err());
 }
 
-// From here on with the program itself.
+// From here on, with the program itself.
 
 /// A terminal with the demo, about whose changes its owner is asked in this way.
 fn asking_by(who: &str) -> (Terminal, String) {

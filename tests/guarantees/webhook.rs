@@ -1,5 +1,5 @@
-//! A webhook of the owner is told that calls wait: signed, bounded, and unable to decide or to
-//! delay anything.
+//! A webhook of the owner is notified of waiting calls. The messages are signed and bounded, and
+//! the webhook cannot decide or delay anything.
 
 use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},

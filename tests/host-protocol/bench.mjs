@@ -1,4 +1,4 @@
-// What a call of a host's function costs, beside a call of a function of the script's own.
+// What a call of a host's function costs, beside a call of one of the script's own functions.
 
 import { Client } from "./client.mjs";
 

@@ -1,4 +1,4 @@
-// The carriers of the host protocol: each gives `send(text)`, `onText`, `end()` and `ended`.
+// The carriers of the host protocol: each has `send(text)`, `onText`, `end()` and `ended`.
 
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
@@ -20,11 +20,11 @@ function lines(stream, take) {
   });
 }
 
-/** A child process that speaks it on stdin and stdout. */
+/** A child process that speaks the protocol on stdin and stdout. */
 export function process_(command, options = {}) {
   const child = spawn(command[0], command.slice(1), { stdio: ["pipe", "pipe", "inherit"], ...options });
   const carrier = { child, kind: "stdio", onText: () => {}, send: (text) => child.stdin.write(`${text}\n`) };
-  // What is written to a child that has ended is lost, which its exit tells.
+  // Text written to a child that has ended is lost, which its exit shows.
   child.stdin.on("error", () => {});
   carrier.ended = new Promise((ended, failed) => {
     child.on("exit", (code, signal) => ended({ code, signal }));
@@ -55,7 +55,7 @@ export async function socket(path) {
   return carrier;
 }
 
-/** A WebSocket. The token goes as a page would have to send it. */
+/** A WebSocket. The token is sent as a page would have to send it. */
 export function webSocket(url, token) {
   const { hostname, port, pathname } = new URL(url);
   const headers = {
@@ -76,7 +76,7 @@ export function webSocket(url, token) {
       carrier.end = () => stream.end(frame(8, Buffer.alloc(0)));
       carrier.ended = new Promise((ended) => stream.on("close", () => ended({})));
       stream.on("error", () => {});
-      // A frame that closes it says so by its code.
+      // A frame that closes the connection has a code.
       frames(stream, head, (text) => carrier.onText(text), (code) => (carrier.closedWith = code));
       opened(carrier);
     });
@@ -92,7 +92,7 @@ function frame(kind, body) {
   head[1] = 0x80 | (long === 8 ? 127 : long === 2 ? 126 : body.length);
   if (long === 8) head.writeBigUInt64BE(BigInt(body.length), 2);
   if (long === 2) head.writeUInt16BE(body.length, 2);
-  // The mask is zero: it protects proxies from scripts of pages, and this is neither.
+  // The mask is zero: masks protect proxies from scripts of pages, and neither is involved here.
   return Buffer.concat([head, body]);
 }
 

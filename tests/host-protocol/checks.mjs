@@ -1,4 +1,4 @@
-// What the table of cases cannot say: the order of messages, cancellation, and what is refused.
+// What the table of cases cannot express: the order of messages, cancellation, and refusals.
 
 import { Client } from "./client.mjs";
 
@@ -164,7 +164,7 @@ export const checks = {
   },
 
   "a message that is too long is not read, and the connection goes on": async (carrier) => {
-    // A WebSocket ends with it.
+    // A WebSocket is closed by it.
     if (carrier.kind === "websocket") return undefined;
     const client = await hello(carrier);
     carrier.send("x".repeat(16 * 1024 * 1024 + 1));

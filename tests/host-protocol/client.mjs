@@ -1,4 +1,4 @@
-// The smallest client of the host protocol that the checks need. It shows what a client has to do.
+// The smallest client of the host protocol that the checks need. It shows what a client must do.
 
 /** Speaks the protocol over a carrier. */
 export class Client {
@@ -6,7 +6,7 @@ export class Client {
   #last = 0;
   #answers = new Map();
   #runs = new Map();
-  /** Messages that answer nothing of this client's, such as errors without an id. */
+  /** Messages that answer no request of this client, such as errors without an id. */
   strays = [];
 
   constructor(carrier) {
@@ -36,7 +36,7 @@ export class Client {
     return this.ask("hello", { protocol: 1, client: { name: "conformance", version: "1" } });
   }
 
-  /** Runs a script. `call` answers its calls, and `note` hears the notifications about it. */
+  /** Runs a script. `call` answers its calls, and `note` gets the notifications about it. */
   run(params, call = () => ({ result: {} }), note = () => {}) {
     const id = ++this.#last;
     this.#runs.set(id, { call, note });
@@ -65,7 +65,7 @@ export class Client {
     }
   }
 
-  /** The next message that answers nothing of this client's. */
+  /** The next message that answers no request of this client. */
   async stray() {
     if (this.strays.length === 0) await new Promise((come) => (this.onStray = come));
     return this.strays.shift();

@@ -1,4 +1,4 @@
-// Holds belljar, or a client, against docs/HOST_PROTOCOL.md. scripts/host-conformance says how.
+// Checks belljar, or a client, against docs/HOST_PROTOCOL.md. scripts/host-conformance shows how.
 
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -11,7 +11,7 @@ import { Client } from "./client.mjs";
 
 const { cases } = JSON.parse(readFileSync(new URL("cases.json", import.meta.url), "utf8"));
 
-/** What differs from what is expected, or nothing. */
+/** The first difference from what is expected, or nothing. */
 function difference(expected, found, at = "") {
   if (expected !== null && typeof expected === "object") {
     if (found === null || typeof found !== "object" || Array.isArray(expected) !== Array.isArray(found)) {
@@ -55,7 +55,7 @@ async function caseOf(client, { run, functions, expect, refused, asked }) {
 /** How long a client may take for a case. */
 const CASE_MS = 60_000;
 
-/** Has a client run each case over its own interface. */
+/** Makes a client run each case over its own interface. */
 function clientOf(command) {
   const child = spawn(command[0], command.slice(1), { stdio: ["pipe", "pipe", "inherit"] });
   const ended = new Promise((resolve) => {
@@ -126,7 +126,7 @@ if (has("--client")) {
   const client = clientOf(given);
   for (const each of cases) await checked(each.name, () => client.runCase(each));
   await checked("the client ends when its input does", client.end);
-  // A client that can ask for nothing would pass.
+  // Otherwise a client that can ask for nothing would pass.
   await checked("most of the table can be asked for", () =>
     report.inexpressible * 5 > cases.length ? `${report.inexpressible} cases cannot` : undefined,
   );

@@ -1,5 +1,5 @@
-// A browser for the tests: Chromium, whose DevTools protocol goes over this program's stdin and stdout, a message on
-// a line. Usage: node browser.mjs PROFILE_FOLDER
+// A browser for the tests: Chromium, whose DevTools protocol uses this program's stdin and stdout,
+// one message per line. Usage: node browser.mjs PROFILE_FOLDER
 
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";

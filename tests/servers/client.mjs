@@ -1,13 +1,13 @@
 // Drives `belljar serve`, on stdio or over HTTP, with a client that belljar's authors did not
-// write: the one of the official TypeScript SDK.
+// write: that of the official TypeScript SDK.
 //
 //   node client.mjs PATH_TO_BELLJAR [argument of serve]…
 //   TOKEN=… node client.mjs http://127.0.0.1:PORT/mcp
 //   TOKEN=… NEGOTIATION=legacy|auto|2026-07-28 node client.mjs http://127.0.0.1:PORT/mcp with
 //   version 2 of the SDK
 //
-// Prints one JSON object with what it found and exits 0; or says on stderr which check failed and
-// exits 1. It runs over the built-in demo: the environment that it hands on names no configuration.
+// Prints one JSON object with what it found and exits 0, or reports on stderr which check failed
+// and exits 1. It uses the built-in demo: the environment that it passes on names no configuration.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -168,8 +168,8 @@ async function checks() {
   check(long.structuredContent.value === "rested", `a long script failed: ${shown(long.structuredContent)}`);
   check(told.length >= 1 && told[0].progress >= 5 && told[0].message, `the progress of a long script is another: ${shown(told)}`);
 
-  // The second version of the SDK does not ask for what is not there, and answers with an empty
-  // list by itself.
+  // The second version of the SDK does not send requests that the server does not support, and
+  // answers with an empty list by itself.
   const declared = client.getServerCapabilities();
   const more = Object.keys(declared).filter((name) => !["tools", "logging", "resources", "extensions"].includes(name));
   check(declared.tools && more.length === 0, `belljar declares more than it has: ${more}`);
@@ -222,7 +222,7 @@ function contract(tool) {
   };
 }
 
-// ajv as it comes refuses unknown keywords and formats, as strict clients do.
+// By default, ajv refuses unknown keywords and formats, as strict clients do.
 function validator(schema, what) {
   const dialect = schema.$schema ?? "https://json-schema.org/draft/2020-12/schema";
   const options = { allErrors: true, logger: false };
@@ -263,7 +263,7 @@ async function attempt(sentence, promise) {
 }
 
 async function end(error, found) {
-  // Closing fails whatever call is under way, whose error then says nothing new.
+  // Closing makes any call under way fail, whose error then says nothing new.
   if (ended) return;
   ended = true;
   clearTimeout(late);

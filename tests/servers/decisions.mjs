@@ -1,12 +1,12 @@
 // Asks `belljar serve` for calls that its owner must decide about, with clients that belljar's
-// authors did not write: those of the official TypeScript SDKs, each of which answers forms in
-// another way, as real clients do.
+// authors did not write: those of the official TypeScript SDKs. Each of them answers forms in a
+// different way, as real clients do.
 //
 //   CONFIG=… HOME=… node decisions.mjs PATH_TO_BELLJAR with version 1 of the SDK
 //   CONFIG=… HOME=… NEGOTIATION=legacy|auto|2026-07-28 node decisions.mjs PATH_TO_BELLJAR with
 //   version 2 of the SDK
 //
-// Prints one JSON object: of each client, how many forms it was shown and what became of its call.
+// Prints one JSON object: for each client, how many forms it was shown and how its call ended.
 
 import * as first from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
@@ -34,7 +34,7 @@ const ways = {
 
 const found = await Promise.all(Object.entries(ways).map(async ([way, answer]) => [way, await asked(way, answer)]));
 console.log(JSON.stringify(Object.fromEntries(found)));
-// A client that is silent has promises that nobody keeps.
+// A silent client has promises that are never resolved.
 process.exit(0);
 
 async function asked(way, answer) {

@@ -27,7 +27,7 @@ struct Measured {
     page: String,
 }
 
-/// A server whose list is known, and one that nobody has asked yet.
+/// A server whose list is known, and one that has never been asked.
 fn measured() -> &'static Measured {
     static MEASURED: OnceLock<Measured> = OnceLock::new();
     MEASURED.get_or_init(|| {
@@ -50,7 +50,8 @@ fn number(value: &Value) -> f64 {
     value.as_f64().unwrap_or_else(|| panic!("no number: {value:#}"))
 }
 
-/// Times in this unit: some rounds, none of which took zero, and the rest in order.
+/// Times in this unit: the number of rounds, none of which took zero, and the other figures in
+/// order.
 fn assert_times(times: &Value, unit: &str) {
     assert!(times["rounds"].as_u64().unwrap() > 0, "{times:#}");
     let [least, median, most] = ["min", "median", "p95"].map(|name| number(&times[format!("{name}_{unit}")]));

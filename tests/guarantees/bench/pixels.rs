@@ -7,7 +7,7 @@ use std::{
 
 use zune_png::{PngDecoder, zune_core::bytestream::ZCursor};
 
-/// The screenshot is as wide as this, so that no plot is scaled down, and higher than any page.
+/// The width of the screenshot, so that no plot is scaled down. It is higher than any page.
 const WIDTH: usize = 1200;
 const HEIGHT: usize = 6000;
 /// From the screenshot's edge to the inside of a section, left of its contents: half of the page

@@ -33,7 +33,7 @@ fn found(path: &str) -> String {
     )
 }
 
-/// Calls the tool that was found, and ends with what it gave.
+/// Calls the tool that was found, and ends with its result.
 fn called(arguments: &str) -> String {
     format!(
         "(call $call (i32.load (i32.const 2052)) (i32.const 512) (i32.const {}) (i32.const 3072))
@@ -48,7 +48,7 @@ fn data(path: &str, arguments: &str) -> String {
     format!(r#"{IMPORTS} (data (i32.const 16) "{}") (data (i32.const 512) "{}")"#, text(path), text(arguments))
 }
 
-/// A module that finds a tool, calls it, and gives what comes of it.
+/// A module that finds a tool, calls it, and returns the result.
 pub(super) fn chooser(path: &str, arguments: &str) -> String {
     let given = returns(0, "(i32.load (i32.const 3076))", "(i32.load (i32.const 3080))");
     module(&data(path, arguments), &format!("{} {} {given}", found(path), called(arguments)))
@@ -127,7 +127,7 @@ async fn what_it_found_and_called_is_repeated_with_the_same_fuel() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn calls_of_tools_that_were_found_run_together_and_are_repeated() {
-    // It is found anew for each call.
+    // The tool is found again for each call.
     let imports = r#"
         (import "belljar:sandbox/tools-async@0.2.0" "find" (func $find (param i32 i32 i32)))
         (import "belljar:sandbox/tools-async@0.2.0" "[async-lower][method]tool.call"
@@ -173,10 +173,10 @@ async fn floods_of_handles_and_of_wrong_paths_end_the_run() {
     };
     let limits = Limits { fuel: 3_000_000, ..Limits::default() };
     let flood = |path: &str, then: &str| typed(ANY, &module(&data(path, ""), &body(then)));
-    // Each is kept.
+    // Each handle is kept.
     let outcome = run_with(&flood("kit.note", ""), &limits).await;
     assert_eq!(kind(&outcome), ErrorKind::Exception, "{outcome:?}");
-    // Each is given back, so that only the fuel ends it.
+    // Each handle is given back, so that only the fuel ends the run.
     let outcome = run_with(&flood("kit.note", "(call $drop (i32.load (i32.const 2052)))"), &limits).await;
     assert_eq!(kind(&outcome), ErrorKind::Fuel, "{outcome:?}");
     for wrong in ["kit.nota", "kot.note", "kitenote"] {
@@ -201,7 +201,7 @@ async fn a_handle_that_the_component_does_not_have_cannot_be_called() {
         let outcome = run(&typed(ANY, &module(&data("", "{}"), &body))).await;
         assert_eq!((kind(&outcome), outcome.calls.len()), (ErrorKind::Exception, 0), "{handle}");
     }
-    // One that was given back is gone, too.
+    // A handle that was given back is gone, too.
     let body = format!("{} (call $drop (i32.load (i32.const 2052))) {} unreachable", found("kit.any"), called("{}"));
     let outcome = run(&typed(ANY, &module(&data("kit.any", "{}"), &body))).await;
     assert_eq!((kind(&outcome), outcome.calls.len()), (ErrorKind::Exception, 0));
@@ -240,7 +240,7 @@ fn an_interface_of_another_form_is_refused_by_its_name() {
     let other = package("0.2.0", &format!("{find} drop-all: func();"), call);
     let refusal = refused(&other, r#"(import "TOOLS" "drop-all" (func))"#).expect_err("one more");
     assert!(matches!(&refusal, Refusal::Imports { names, .. } if names[0].contains("drop-all")), "{refusal}");
-    // What the interpreter has is not for components.
+    // Tools of the interpreter are not for components.
     let refusal = refused(&package("0.1.0", find, call), importing_find).expect_err("it is the interpreter's");
     assert!(refusal.to_string().contains("of version 0.1.0 of the package, and this belljar makes 0.2.0"), "{refusal}");
 }

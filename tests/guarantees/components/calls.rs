@@ -1,4 +1,4 @@
-//! Typed calls: what crosses, and what becomes of what does not fit.
+//! Typed calls: what is passed, and what happens to values that do not fit.
 
 use std::{
     future::IntoFuture as _,
@@ -233,7 +233,7 @@ async fn json_that_is_too_deep_is_refused_as_an_argument_and_a_text_as_a_value()
 #[tokio::test(flavor = "multi_thread")]
 async fn the_values_of_open_calls_count_as_held() {
     let note = r#"(import "belljar:mcp-kit/tools-async@0.1.0" "[async-lower]note" (func $note (param i32 i32 i32 i64 i32) (result i32)))"#;
-    // Two calls with 300,000 bytes each, which are there as a text and as JSON.
+    // Two calls with 300,000 bytes each, which exist as text and as JSON.
     let begin = |at: u32| {
         format!("(call $note (i32.const 65536) (i32.const 300000) (i32.const 0) (i64.const 0) (i32.const {at}))")
     };
@@ -288,7 +288,7 @@ async fn a_run_that_is_dropped_at_any_poll_leaves_no_call_and_frees_its_slot() {
     };
     let component = compiled(&waiting(&meeting())).unwrap();
     let linked = components().link(&component, &Server::all(tools().catalog())).unwrap();
-    // More often than there are slots, so that each is needed again.
+    // More often than there are slots, so that each slot is needed again.
     let mut dropped_with_calls = 0;
     for polls in (1..=12).cycle().take(36) {
         let run = components().run(&linked).tools(Arc::new(tools())).into_future();

@@ -1,4 +1,4 @@
-//! What a component that finds tools can reach is what the owner's rules let a script call, and
+//! A component that finds tools at run time can reach what the owner's rules let a script call, and
 //! `--plan` says so.
 
 use std::path::Path;
@@ -79,7 +79,7 @@ fn its_plan_says_any_tool_and_lists_all_with_verdicts() {
     assert!(shown.starts_with("the component can call any tool, which it chooses while it runs:"), "{shown}");
     assert!(shown.contains("demo.create_issue") && shown.contains("ask by 'no-writes'"), "{shown}");
     assert!(shown.contains("gone.*: its tools are not known"), "{shown}");
-    // One that chooses nothing says so, too.
+    // A component that chooses nothing says so, too.
     let (terminal, config) = self::terminal("");
     let bare =
         encoded("", &[], "export run: func() -> result<string, string>;", &super::support::module("", "unreachable"));
@@ -108,7 +108,7 @@ fn the_owners_rules_judge_what_it_finds_and_what_it_calls() {
     );
     assert!(outcome["error"]["message"].as_str().unwrap().contains("low"), "{outcome:#}");
     assert_eq!(judged("demo.get_issue", r#"{"id":1}"#)["ok"], true);
-    // What nobody may call cannot even be found, as in a search.
+    // Tools that nobody may call cannot even be found, as in a search.
     let outcome = judged("demo.create_issue", "{}");
     let message = outcome["error"]["message"].as_str().unwrap();
     assert!(message.contains("the owner's rules let nobody call it") && outcome["calls"] == json!([]), "{outcome:#}");

@@ -20,7 +20,7 @@ fn wit(terminal: &Terminal, config: &str) -> String {
     terminal.belljar(&["wit", "demo", "--world", "--config", config]).stdout
 }
 
-/// A component that lists the projects of the built-in server, and gives what it is told of them.
+/// A component that lists the projects of the built-in server, and returns the answer.
 fn lister(terminal: &Terminal, config: &str) -> String {
     let import = r#"(import "belljar:mcp-demo/tools@0.1.0" "list-projects" (func $list (param i32)))
         (data (i32.const 16) "listed")"#;
@@ -153,7 +153,8 @@ fn options_of_components_are_refused_for_scripts() {
 #[test]
 fn the_process_of_a_component_has_the_walls_of_the_second_wall() {
     let (terminal, config) = terminal("");
-    // It asks for more memory than its run may have, computes without end, and is ended each time.
+    // It asks for more memory than its run may have, computes without end, or traps, and is ended
+    // each time.
     let bare = |body: &str| encoded("", &[], RUN, &module("", body));
     for (name, body, kind, more) in [
         (
@@ -188,7 +189,7 @@ fn a_recorded_run_is_repeated_in_a_process_of_its_own_with_the_very_file() {
     let answer = run(&terminal, &config, &file, &["--json", "--record", &recording, "--ledger", "recordings"]);
     let first = answer.json();
     let name = first["run"].as_str().unwrap();
-    // Whoever is told of the recording is told how to repeat it.
+    // The note about the recording says how to repeat it.
     let note = format!("belljar replay {recording} --component {file}");
     assert!(answer.stderr.contains(&note), "{answer:#?}");
     let kept = terminal.belljar(&["runs", "show", name]);
@@ -209,7 +210,7 @@ fn a_recorded_run_is_repeated_in_a_process_of_its_own_with_the_very_file() {
     let other = other.to_str().unwrap();
     let refused = terminal.belljar(&["replay", &recording, "--component", other, "--config", &config]);
     assert!(refused.code == 2 && refused.stderr.contains("of another component"), "{refused:#?}");
-    // Neither the test runner nor what is made of scripts takes it for a script.
+    // Neither the test runner nor the commands for scripts take it for a script.
     let tested = terminal.belljar(&["test", &recording, "--config", &config]);
     assert!(tested.code == 2 && tested.stdout.contains("the recording is of a component"), "{tested:#?}");
     let exported = terminal.belljar(&["runs", "export", name, "--fixture", "--config", &config]);
@@ -224,7 +225,7 @@ fn options_that_mean_nothing_for_a_component_are_refused() {
     let file = lister(&terminal, &config);
     let refused = run(&terminal, &config, &file, &["--workspace", "x"]);
     assert!(refused.code == 2 && refused.stderr.contains("--workspace is for scripts"), "{refused:#?}");
-    // There is no daemon behind a component's run in any case.
+    // The run of a component never uses a daemon.
     assert_eq!(run(&terminal, &config, &file, &["--no-daemon"]).code, 0);
 }
 

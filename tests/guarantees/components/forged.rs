@@ -14,18 +14,18 @@ use crate::support::{Terminal, sandbox};
 const MAX: ByteSize = ByteSize::mib(4);
 const DEMO: &str = "[servers.demo]\nbuiltin = \"demo\"\n";
 
-/// What is changed in a recording.
+/// A change of a recording.
 struct Forgery {
     what: &'static str,
     /// What the error says.
     says: &'static str,
     start: fn(&mut Start),
-    /// Each entry but directories and the end; `None` leaves it out.
+    /// Changes each entry except directories and the end; `None` leaves it out.
     entry: for<'a> fn(Entry<'a>) -> Option<Entry<'a>>,
     directory: Listed,
 }
 
-/// What becomes of directories.
+/// What happens to directories.
 enum Listed {
     Kept,
     LeftOut,
@@ -171,7 +171,7 @@ async fn whatever_a_recording_says_its_replay_ends_in_an_error_that_names_it() {
         let path = terminal.file("run.belljar", bytes).to_str().unwrap().to_owned();
         terminal.belljar(&["replay", &path, "--component", &component, "--config", &config])
     };
-    // Without a change, it is repeated: the errors below are those of the changes.
+    // Without a change it is repeated, so the errors below are due to the changes.
     let same = Forgery::new("nothing", "").of(&whole);
     replayed(&file, &Recording::read(same.clone()).unwrap()).await.unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(by_command(&same).code, 0);
@@ -210,7 +210,7 @@ async fn a_scripts_recording_is_not_a_components_whatever_it_says() {
     assert!(says(&flagged, &with).contains("of another component"));
     assert!(says(&flagged, &[]).contains("--component"));
     assert!(says(&flagged, &["--source", &script]).contains("is of a component"));
-    // The library does not give what it says to the interpreter either.
+    // The library does not pass what it says to the interpreter either.
     let error =
         sandbox().replay(&Recording::read(flagged).unwrap(), &Limits::default()).await.expect_err("it is refused");
     assert!(error.to_string().contains("component"), "{error}");

@@ -1,5 +1,5 @@
-//! A process of a component that was taken over says what it likes, and gets no further than what
-//! the component imports.
+//! A process of a component that was taken over can say what it likes, but gets no further than
+//! what the component imports.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -31,15 +31,15 @@ fn imported(tool: &str) -> Value {
     json!({ "name": tool, "mark": mark(&ToolPath::new("kit", tool)) })
 }
 
-/// What the process heard, and how the run ended. It says that the component imports this function
-/// of the server, and asks about a path.
+/// What the process heard, and how the run ended. It claims that the component imports this
+/// function of the server, and asks about a path.
 async fn hijacked(gateway: &Gateway, function: &str, path: &str) -> (BTreeMap<String, String>, Outcome) {
     let interface = json!({ "import": "belljar:mcp-kit/tools@0.1.0", "package": "mcp-kit", "is_async": false,
         "functions": [imported(function)] });
     importing(gateway, &json!({ "interfaces": [interface], "run": { "takes_input": false } }), path).await
 }
 
-/// The same with all that it says of imports.
+/// The same with everything that it claims to import.
 async fn importing(gateway: &Gateway, imports: &Value, path: &str) -> (BTreeMap<String, String>, Outcome) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("heard");
@@ -63,8 +63,8 @@ async fn it_can_call_only_what_was_granted_and_sees_nothing_else() {
         let (heard, outcome) = hijacked(&gateway, "read", path).await;
         assert!(heard.len() >= 13, "{heard:#?}\n{outcome:#?}");
         for (asked, heard) in &heard {
-            // An answer may name what was asked for. The order has the whole list of a server, from
-            // which the names of functions come.
+            // An answer may name what was asked for. The order to run contains the whole list of a
+            // server, from which the names of functions come.
             let told = heard.replace(path, "");
             assert!(!told.contains("secret"), "{asked}: {heard}");
             assert!(asked == "run" || !told.contains("hidden"), "{asked}: {heard}");
@@ -114,8 +114,8 @@ async fn that_it_may_find_any_tool_leads_around_no_rule_and_to_no_script() {
         let told = heard.replace("skills.payout", "");
         assert!(!told.contains("payout"), "{asked}: {heard}");
     }
-    // Whatever a script could call is granted. What a rule denies to everybody is not there, and
-    // asking for it all the same ends the process.
+    // Whatever a script could call is granted. A tool that a rule denies to everybody does not
+    // exist, and asking for it anyway ends the process.
     assert!(heard["directory 0"].contains("read") && !heard["directory 0"].contains("hidden"), "{heard:#?}");
     assert!(heard["directory 1"].contains("secret"), "{heard:#?}");
     assert!(heard["directory 2"].contains("there is no namespace 2"), "{heard:#?}");

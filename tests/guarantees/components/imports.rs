@@ -1,5 +1,5 @@
-//! What a component imports is read before it runs: what there is not is named at once, and files
-//! and sockets are answered with refusals.
+//! A component's imports are read before it runs: missing ones are named at once, and files and
+//! sockets are answered with refusals.
 
 use belljar_foreign::{Imports, MAX_COMPONENT_BYTES, Refusal, Server};
 use belljar_model::ErrorKind;

@@ -31,7 +31,7 @@ fn run(file: &str, more: &[&str]) -> Value {
     Terminal::new().belljar(&arguments).json()
 }
 
-/// The value that a script gives which does the same.
+/// The value of a script that does the same.
 fn expected() -> Value {
     let script = "const { issues } = await tracker.list_issues({ label: 'urgent' });
         const copied = [];
@@ -60,7 +60,7 @@ fn toolchain(program: &str) -> Command {
     Command::new(program)
 }
 
-/// What a toolchain makes of an example, in a folder of the test.
+/// The component that a toolchain builds from an example, in a folder of the test.
 fn built(terminal: &Terminal, build: &mut Command) -> String {
     let file = terminal.folder.path().join("copy_urgent.wasm");
     let answer = Answer::of(build.arg("-o").arg(&file).output().unwrap());
@@ -68,7 +68,7 @@ fn built(terminal: &Terminal, build: &mut Command) -> String {
     file.to_str().unwrap().to_owned()
 }
 
-/// Its interpreter asks for files and sockets when it starts, which it imports.
+/// Its interpreter imports files and sockets, and asks for them when it starts.
 #[test]
 fn a_component_in_python_does_the_same() {
     let terminal = Terminal::new();
@@ -88,7 +88,7 @@ fn a_component_in_javascript_does_the_same() {
     assert_eq!(outcome["value"], expected(), "{outcome:#}");
 }
 
-/// Its module becomes a component by the adapter that comes with the toolchain of JavaScript.
+/// Its module becomes a component with the adapter of the JavaScript toolchain.
 #[test]
 fn a_component_in_go_does_the_same() {
     let terminal = Terminal::new();

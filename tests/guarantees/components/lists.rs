@@ -1,5 +1,5 @@
-//! A component can import and find what a server has now, and what a run can call: neither less,
-//! because an earlier process kept a list, nor more.
+//! A component can import and find exactly what a server has now and what a run can call: not less
+//! because an earlier process kept a list, and not more.
 
 use serde_json::json;
 
@@ -34,7 +34,7 @@ impl Kid {
         kid
     }
 
-    /// From its next start, it has these tools.
+    /// From its next start on, it has these tools.
     fn has(&self, tools: &[&str]) {
         let tool = |name: &&str| json!({ "name": name, "inputSchema": { "type": "object" } });
         self.terminal.file("tools.json", json!(tools.iter().map(tool).collect::<Vec<_>>()).to_string());
@@ -53,7 +53,7 @@ impl Kid {
         self.belljar(&arguments)
     }
 
-    /// The tools that a component could import, by the list that is known.
+    /// The tools that a component could import, according to the known list.
     fn importable(&self) -> Vec<String> {
         let printed = self.belljar(&["wit", "kid", "--json"]).json();
         let tools = printed["tools"].as_array().unwrap();
@@ -109,7 +109,7 @@ fn a_tool_that_a_server_has_now_is_there_though_a_list_on_disk_lacks_it() {
         ask(tool);
         assert_eq!(kid.importable(), ["kid.read".to_owned(), format!("kid.{tool}")], "the new list is kept");
     }
-    // What the server does not have either is missing.
+    // A tool that the server does not have either is missing.
     for answer in [kid.run(typed_call("gone"), &[]), kid.belljar(&["wit", "kid.gone"])] {
         assert_eq!(answer.code, 2, "{answer:#?}");
     }

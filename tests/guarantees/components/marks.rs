@@ -1,5 +1,5 @@
-//! A component never calls another tool than the one that it was built for, whatever tools have its
-//! name by then.
+//! A component never calls another tool than the one that it was built for, whichever tools have
+//! its name by then.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ pub(super) fn tools(paths: &[(&str, &str)]) -> ToolSet {
     })
 }
 
-/// What `belljar wit` prints of the first server.
+/// What `belljar wit` prints for the first server.
 pub(super) fn wit(tools: &ToolSet) -> String {
     let servers = tools.catalog().servers();
     let names: Vec<&str> = servers.iter().map(|server| server.name()).collect();
@@ -38,7 +38,7 @@ fn functions(tools: &ToolSet) -> Vec<String> {
     mapping.functions().iter().map(|function| function.name.clone()).collect()
 }
 
-/// A component that calls a function of a package, and gives the text that comes back.
+/// A component that calls a function of a package, and returns the text that comes back.
 pub(super) fn calling(wit: &str, package: &str, function: &str) -> Vec<u8> {
     let interface = format!("belljar:{package}/tools@0.1.0");
     let import = format!(r#"(import "{interface}" "{function}" (func $call (param i32 i32 i32)))"#);
@@ -108,7 +108,7 @@ async fn a_tool_whose_name_ends_as_if_with_a_mark_takes_no_other_from_a_componen
 
 #[test]
 fn a_function_that_looks_like_a_mark_is_not_one() {
-    // As another printer could have it.
+    // As another printer could write it.
     let (digits, text) = ("0123456789abcdef0123", "(result (result (error string)))");
     let component = format!(
         r#"(component (import "belljar:mcp-kit/tools@0.1.0" (instance (type string)

@@ -1,4 +1,4 @@
-//! Images, sounds and files in a component's value are blocks of their own, in its run as in its
+//! Images, sounds and files in a component's value are separate blocks, both in its run and in its
 //! replay.
 
 use belljar_gateway::ComponentJob;
@@ -18,8 +18,8 @@ use crate::{
     support::belljar,
 };
 
-/// Runs a component over a server with one tool, `picture`, and repeats what was recorded. Both
-/// outcomes are given.
+/// Runs a component over a server with one tool, `picture`, and repeats the recording. Returns both
+/// outcomes.
 async fn twice(file: Vec<u8>) -> (Outcome, Outcome) {
     let picture = json!({ "content": [
         { "type": "image", "data": "iVBO".repeat(100), "mimeType": "image/png" },
@@ -75,7 +75,7 @@ async fn an_image_of_a_tool_is_the_same_in_the_replay_that_calls_nothing() {
     assert_eq!((kinds(&first.media), first.calls.len(), again.calls.len()), (vec!["image"], 1, 1), "{value:#}");
 }
 
-/// A component that returns a text between two others, of so many times the letter A.
+/// A component that returns a text between two others, made of this many letters A.
 fn filled(before: &str, letters: usize, after: &str) -> Vec<u8> {
     let at = 131_072;
     let (middle, end) = (at + before.len(), at + before.len() + letters);

@@ -33,7 +33,7 @@ fn limits() -> Limits {
     }
 }
 
-/// Numbers as xorshift makes them.
+/// Random numbers from xorshift.
 struct Numbers(u64);
 
 impl Numbers {
@@ -110,7 +110,7 @@ async fn a_changed_component_is_refused_or_runs_and_is_repeated() {
             assert_eq!(json!(again.calls), json!(outcome.calls), "{file:?}");
         }
     }
-    // So each way was taken.
+    // This shows that each path was taken.
     assert!(refused > 50 && failed > 0 && ended > 20, "{refused} refused, {failed} failed, {ended} ended");
 }
 

@@ -1,5 +1,5 @@
-//! A component goes on beside a call that a person is asked about. Its clocks stand still only
-//! while it waits for people alone, and nobody is asked any more about a call that it has given up.
+//! A component can continue beside a call that a person is asked about. Its clocks stop only while
+//! it waits for nothing but people, and nobody is asked any more about a call that it has given up.
 
 use std::{
     future::IntoFuture as _,
@@ -34,8 +34,8 @@ use crate::{
 /// A guard against a component that is not ended.
 const MOMENT: Duration = Duration::from_secs(60);
 
-/// A component that makes a call beside itself, and then does what `rest` says with `$asked` and
-/// the empty `$set`. `$other` calls another tool.
+/// A component that makes a call without waiting for it, and then does what `rest` says with
+/// `$asked` and the empty `$set`. `$other` calls another tool.
 fn beside((asked, asked_with): (&str, &str), (other, other_with): (&str, &str), rest: &str) -> Vec<u8> {
     let text = |text: &str| text.replace('"', "\\22");
     let parts = format!(
@@ -91,7 +91,7 @@ fn beside((asked, asked_with): (&str, &str), (other, other_with): (&str, &str), 
 /// Gives up the call that is asked about.
 const GIVE_UP: &str = "(drop (call $cancel (local.get $asked))) (call $drop (local.get $asked))";
 
-/// Tools that a person is asked about, who says nothing: `kit.any`. The server `slow` never says
+/// Tools that a person is asked about, who never answers: `kit.any`. The server `slow` never says
 /// which tools it has.
 struct Asking(ToolSet);
 
@@ -134,7 +134,8 @@ impl Tools for Asking {
     }
 }
 
-/// Runs a component beside a call about which nobody says anything, and how long that took.
+/// Runs a component beside a call that nobody decides about. Returns the outcome, and how long that
+/// took.
 async fn asked(rest: &str, limits: Limits) -> (Outcome, Duration) {
     let file = beside(("kit.any", "{}"), ("slow.tool", "{}"), rest);
     let linked = components().link(&compiled(&file).unwrap(), &Server::all(tools().catalog())).unwrap();
@@ -179,7 +180,7 @@ async fn while_it_waits_for_a_person_alone_its_clocks_stand_still() {
     assert!(poll!(&mut run).is_pending());
 }
 
-/// A house whose reads are answered when the returned end says so.
+/// A house whose reads are answered when the returned sender says so.
 fn house() -> (House, mpsc::Sender<()>) {
     let (answer, answers) = mpsc::channel();
     let answers = Mutex::new(answers);
@@ -194,8 +195,8 @@ fn house() -> (House, mpsc::Sender<()>) {
     (House::over(stub, sent, RULES, LONG), answer)
 }
 
-/// A component that has a write asked about, waits for a read, gives the write up, and waits for
-/// another read.
+/// A component that makes a write that is asked about, waits for a read, gives up the write, and
+/// waits for another read.
 fn changing_its_mind() -> ComponentJob {
     let read = "(call $take (call $other) (local.get $set))";
     let file = beside(

@@ -31,7 +31,7 @@ pub(super) async fn replayed(file: &[u8], recording: &Recording) -> Result<Outco
     components().replay(&compiled(file).unwrap(), recording, &Limits::default()).await
 }
 
-/// Records a run, repeats it, and gives the recorded one.
+/// Records a run, repeats it, and returns the recorded outcome.
 pub(super) async fn repeated(file: &[u8], limits: &Limits) -> Outcome {
     let outcome = recorded_with(file, limits).await;
     let again = replayed(file, &recording(&outcome)).await.unwrap_or_else(|error| panic!("{error}\n{outcome:#?}"));
@@ -103,8 +103,8 @@ pub(super) const WORLD: [&str; 3] = [
     "package wasi:random@0.2.6; interface random { get-random-u64: func() -> u64; }",
 ];
 
-/// A component that sleeps so long, and gives what it has seen of clocks and random numbers as 33
-/// digits.
+/// A component that sleeps this long, and returns what it has seen of clocks and random numbers as
+/// 33 digits.
 fn dreamer(nanoseconds: u64) -> Vec<u8> {
     let parts = r#"
         (import "wasi:clocks/monotonic-clock@0.2.6" "now" (func $now (result i64)))

@@ -1,5 +1,6 @@
-//! A recorded run of a component is repeated whatever it did with its calls: gave them up, went on
-//! beside them, or was ended while they were open. In this process, and through the command.
+//! A recorded run of a component is repeated whatever it did with its calls: whether it gave them
+//! up, continued beside them, or was ended while they were open. This holds in this process and
+//! through the command.
 
 use std::{sync::Arc, time::Duration};
 
@@ -58,9 +59,9 @@ fn with_calls(body: &str) -> Vec<u8> {
     in_world(ASYNC, &module(&parts(""), body))
 }
 
-/// One that waits for timers and streams, too: it makes a call beside itself, another for which it
-/// waits, looks which of three timers is ready first, and takes the answer of the first call. Its
-/// value is how many timers were ready, and the first of them.
+/// A component that also waits for timers and streams: it makes a call without waiting, makes
+/// another one and waits for it, checks which of three timers is ready first, and takes the answer
+/// of the first call. Its value is how many timers were ready, and the first of them.
 pub(super) fn various() -> Vec<u8> {
     let parts = parts(
         r#"(import "wasi:clocks/monotonic-clock@0.2.6" "subscribe-duration" (func $after (param i64) (result i32)))
@@ -128,7 +129,7 @@ async fn a_call_for_which_the_component_waits_beside_open_ones_is_repeated() {
     );
     let outcome = repeated(&with_calls(&body), &Limits::default()).await;
     assert_eq!(value(&outcome), json!("hi"));
-    // Which of the first two is handed over first depends on when they came, and is repeated.
+    // Which of the first two is handed over first depends on when they arrived, and is repeated.
     assert!([[0, 2, 3], [2, 0, 3]].iter().any(|order| outcome.order == order), "{:?}", outcome.order);
     assert_eq!((outcome.calls.len(), called(&outcome)[3]), (4, ("stall", false)));
 }
@@ -182,7 +183,7 @@ async fn a_run_that_its_caller_cancels_with_calls_open_is_repeated() {
 #[tokio::test(flavor = "multi_thread")]
 async fn computing_beside_an_open_call_is_not_looking_for_its_answer() {
     let parts = parts(r#"(import "wasi:clocks/monotonic-clock@0.2.6" "now" (func $now (result i64)))"#);
-    // As long as some hundred ticks of the clock that interrupts it.
+    // As long as a few hundred ticks of the clock that interrupts it.
     let body = format!(
         "(local $set i32) (local.set $set (call $set))
          (call $join (call $task (call $fail (i32.const 3072))) (local.get $set))
@@ -203,8 +204,8 @@ async fn computing_beside_an_open_call_is_not_looking_for_its_answer() {
     assert_eq!((value(&again), again.usage.fuel), (json!("hi"), outcome.usage.fuel));
 }
 
-/// Runs a component by the command, with a server whose tool `slow` takes as long as it is told.
-/// The run and its replay must be equal, and the first is given.
+/// Runs a component through the command, with a server whose tool `slow` takes as long as it is
+/// told. The run and its replay must be equal, and the run's outcome is returned.
 fn repeated_by_command(world: &str, parts: &str, body: &str, more: &[&str]) -> Value {
     let terminal = Terminal::new();
     let config = format!("[servers.kit]\ncommand = {:?}\nargs = [\"echo\"]\n", child());

@@ -55,15 +55,15 @@ pub(super) fn tools() -> ToolSet {
         .with_tool("kit", fail, async |_| Err("it failed".to_owned()))
 }
 
-/// The packages of the server and the one that finds any tool, as belljar wit prints them.
+/// The packages of the server, and the one that finds any tool, as `belljar wit` prints them.
 pub(super) fn wit(tools: &ToolSet) -> String {
     let catalog = tools.catalog();
     let mapping = Mapping::new(&packages(&["kit"])[0], &catalog.servers()[0]);
     Package::with_any_tool(&[Selection::all(&mapping)], Worlds::Guest).text()
 }
 
-/// A component around a core module, in a world with these imports, and `run` as belljar wit has
-/// it.
+/// A component around a core module, in a world with these imports and with the `run` of
+/// `belljar wit`.
 pub(super) fn typed(imports: &str, core: &str) -> Vec<u8> {
     encoded(&wit(&tools()), &[], &format!("{imports} export run: func() -> result<string, string>;"), core)
 }

@@ -1,5 +1,6 @@
-//! Each function of files and sockets that wasmtime-wasi has is tried: it is refused by its own
-//! error, or needs a handle that cannot be had. The others are linked; HTTP is refused by name.
+//! Each function of files and sockets that wasmtime-wasi has is tried: it is refused with its own
+//! error, or needs a handle that cannot be obtained. The other functions are linked; HTTP is
+//! refused by name.
 
 use std::{
     collections::BTreeMap,
@@ -22,10 +23,10 @@ use crate::support::{cargo, repository};
 const RUN: &str = "export run: func() -> result<string, string>;";
 /// The packages, each after those that it uses.
 const PACKAGES: [&str; 6] = ["io", "clocks", "random", "filesystem", "sockets", "cli"];
-/// The one handle of these interfaces that a component can have. Nothing can be done with it.
+/// The only handle of these interfaces that a component can get. Nothing can be done with it.
 const NETWORK: &str = "network";
 
-/// The platform that is compiled for.
+/// The platform that this is compiled for.
 fn host() -> String {
     let version = Command::new("rustc").arg("-vV").current_dir(repository()).output().unwrap();
     let version = String::from_utf8(version.stdout).unwrap();
@@ -36,7 +37,7 @@ fn host() -> String {
 fn wasi() -> (Resolve, Vec<InterfaceId>) {
     let mut metadata = cargo();
     metadata.args(["metadata", "--format-version", "1", "--locked", "--offline"]).stderr(Stdio::inherit());
-    // A build fetches what its own platform needs, and no more is asked for here.
+    // A build fetches only what its own platform needs, so nothing else is requested here.
     metadata.args(["--filter-platform", &host()]);
     let metadata: serde_json::Value = serde_json::from_slice(&metadata.output().unwrap().stdout).unwrap();
     let mut packages = metadata["packages"].as_array().unwrap().iter();
@@ -68,9 +69,9 @@ struct Tried<'a> {
 }
 
 impl Tried<'_> {
-    /// A component that calls it with nothing but zeros, and the one handle that there is. Its
-    /// value is `0` or `1`, the first byte of what came back, and the letter of its error: `A` for
-    /// the first of them, or where there is none.
+    /// A component that calls it with nothing but zeros, and with the only handle that exists. Its
+    /// value is `0` or `1`, the first byte of the result, and the letter of its error: `A` for the
+    /// first error, or if there is none.
     fn component(&self, resolve: &Resolve) -> Vec<u8> {
         let signature = resolve.wasm_signature(AbiVariant::GuestImport, self.function);
         let types = |types: &[WasmType]| types.iter().map(|ty| core(*ty)).collect::<Vec<_>>().join(" ");
@@ -99,7 +100,7 @@ impl Tried<'_> {
         let call = format!("(call $tried {})", arguments.join(" "));
         let call = match signature.results.len() {
             0 => call,
-            // What is returned without a pointer is an error alone, or a handle.
+            // A value that is returned without a pointer is only an error, or a handle.
             _ if self.function.name == "instance-network" => format!("(drop {call})"),
             _ if signature.results[0] == WasmType::I32 => format!("(i32.store (i32.const 2048) {call})"),
             _ => format!("(drop {call})"),
@@ -118,7 +119,7 @@ impl Tried<'_> {
         matches!(self.function.result, Some(Type::Id(id)) if matches!(resolve.types[id].kind, TypeDefKind::List(_)))
     }
 
-    /// The error that it is refused with, as its letter.
+    /// The error with which it is refused, as a letter.
     fn refusal(&self, resolve: &Resolve) -> Option<char> {
         let aliased = |mut id| {
             while let TypeDefKind::Type(Type::Id(next)) = resolve.types[id].kind {
@@ -198,7 +199,7 @@ async fn each_function_of_files_and_sockets_grants_nothing_and_traps_nothing_but
         let name = format!("{} of {}", tried.function.name, tried.import);
         let outcome = run(&tried.component(&resolve)).await;
         if tried.handles(&resolve).iter().all(|handle| *handle == NETWORK) {
-            // It can be called, and what it would give is refused, or is nothing.
+            // It can be called, and its result is refused, or is nothing.
             let said = value(&outcome);
             let expected = tried.refusal(&resolve).map_or("0A".to_owned(), |letter| format!("1{letter}"));
             assert_eq!(said, expected, "{name}");
@@ -249,7 +250,7 @@ fn a_function_of_files_or_sockets_that_takes_something_else_is_refused_before_it
     }
 }
 
-/// Those of HTTP, which wasmtime-wasi has not: from the toolchain of an example.
+/// The functions of HTTP, which wasmtime-wasi does not have: from the toolchain of an example.
 fn http() -> (Resolve, Vec<InterfaceId>) {
     let (mut resolve, _) = wasi();
     let jco = "examples/components/javascript/node_modules/@bytecodealliance/jco";
@@ -292,7 +293,7 @@ fn whatever_else_is_imported_of_http_is_refused_by_the_name_of_its_interface() {
     }
 }
 
-/// The file of what is answered, which is read before a component is compiled.
+/// The file of what is answered. It is read before a component is compiled.
 const ITEMS: &str = "crates/foreign/src/wasi.txt";
 
 #[test]
@@ -352,7 +353,7 @@ async fn what_wasi_does_not_have_is_named_beside_all_else_that_is_missing() {
     ] {
         assert!(refusal.contains(part), "{refusal}");
     }
-    // What is asked at a wrong time is a fault of the run alone.
+    // Asking something at the wrong time is only a fault of the run.
     let (resolve, interfaces) = wasi();
     let polls = of(&resolve, &interfaces, &["io"]);
     let poll = polls.iter().find(|tried| tried.function.name == "poll").unwrap();

@@ -1,6 +1,6 @@
-//! Programs give the same here as in Node: 3,000 in `tests/differential/programs`, with the results
-//! of Node 20, and thousands that a generator makes while the test runs, judged by Node at the same
-//! time. Differences are listed with their reasons.
+//! Programs give the same results here as in Node: 3,000 in `tests/differential/programs`, with the
+//! results of Node 20, and thousands that a generator makes while the test runs, judged by Node at
+//! the same time. Differences are listed with their reasons.
 
 mod fixed;
 mod random;

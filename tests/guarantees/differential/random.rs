@@ -5,14 +5,14 @@ use serde_json::Value;
 
 use super::{Judged, all_here, difference, here, node_says, reduce::reduced};
 
-/// Programs of one call of Node.
+/// The number of programs that one call of Node makes.
 const PORTION: u32 = 500;
 /// The result of a program that the engine cannot read. Its author is told, so nothing differs
 /// silently.
 const REFUSED: &str = "ends: SyntaxError";
-/// At most one of so many may be refused.
+/// At most one in this many may be refused.
 const REFUSED_OF: usize = 1_000;
-/// Differing programs that are reduced: reducing one takes seconds.
+/// How many differing programs are reduced: reducing one takes seconds.
 const REDUCED: usize = 2;
 
 #[tokio::test(flavor = "multi_thread")]

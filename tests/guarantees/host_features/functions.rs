@@ -1,4 +1,4 @@
-//! A host's functions are called as functions of the language are.
+//! A host's functions are called like functions of the language.
 
 use belljar_model::{Effect, ErrorKind};
 use belljar_sandbox::{CallStyle, Program, ScriptValue, Thrown, Tool, ToolSet};
@@ -28,7 +28,7 @@ fn functions() -> ToolSet {
 async fn a_function_of_the_host_is_a_global() {
     let script = "[await call_tool('a', { b: [1] }, null), await external_add({ a: 1, b: 2 }), typeof call_tool]";
     assert_eq!(value(script, functions()).await, json!([["a", { "b": [1] }, null], 3, "function"]));
-    // At once, and through names that hold it.
+    // Called at the same time, and through other names.
     let script = "const f = call_tool; (await Promise.all([1, 2, 3].map((i) => f(i)))).flat()";
     assert_eq!(value(script, functions()).await, json!([1, 2, 3]));
     let outcome =
@@ -43,7 +43,7 @@ async fn arguments_by_position_are_never_refused_for_their_type() {
     for call in given.split('|') {
         let arguments = call.trim_start_matches("host.take(").trim_end_matches(')').replace('\'', "\"");
         let expected: serde_json::Value = serde_json::from_str(&format!("[{arguments}]")).unwrap();
-        // Also where the script certainly makes the call, and where it does not.
+        // Whether or not it is certain that the script makes the call.
         assert_eq!(value(format!("await {call}"), host(Vec::new())).await, expected);
         assert_eq!(value(format!("if (Date) return await {call}"), host(Vec::new())).await, expected);
     }

@@ -1,7 +1,7 @@
-//! What the host of a run says that its script finds: functions, plain values, a prelude, names.
+//! What the host of a run provides for its script: functions, plain values, a prelude, names.
 //!
-//! Each script runs in this process and in a process of its own, and is repeated from its
-//! recording: all of these must be one and the same.
+//! Each script runs in this process and in a separate process, and is repeated from its recording.
+//! All outcomes must be the same.
 
 mod ended;
 mod functions;
@@ -57,7 +57,7 @@ async fn outcome_within(program: Program, tools: ToolSet, limits: &Limits) -> Ou
 fn assert_same(one: &Outcome, other: &Outcome) {
     assert_eq!(one.result, other.result);
     assert_eq!(one.logs, other.logs);
-    // Calls at once may be answered in another order, and then other work is done.
+    // Concurrent calls may be answered in another order, and then other work is done.
     if one.order == other.order {
         assert_eq!(one.usage.fuel, other.usage.fuel);
     }
@@ -81,8 +81,8 @@ async fn error(program: impl Into<Program>, tools: ToolSet) -> RunError {
     outcome(program.into(), tools).await.result.expect_err("it must fail")
 }
 
-/// A function `give` of a host `host` that gives what is next, and one `take` that gives back what
-/// it was given, both by position.
+/// A host `host` with a function `give` that returns the next of these values, and a function
+/// `take` that returns its argument, both called by position.
 fn host(gives: Vec<ScriptValue>) -> ToolSet {
     let next = Arc::new(AtomicUsize::new(0));
     let give = move |_: Vec<ScriptValue>| {

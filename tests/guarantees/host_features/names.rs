@@ -1,4 +1,4 @@
-//! Which names a host may take, and what is there without belljar's own.
+//! Which names a host may use, and what exists without belljar's own names.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What a host runs before the script, of which the script's author knows nothing.
+//! Code that a host runs before the script, of which the script's author knows nothing.
 
 use belljar_model::{ErrorKind, FailedIn, Limits};
 use belljar_sandbox::Program;
@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::{error, host, outcome, outcome_within, value};
 
-/// It puts a closure on the namespace, and one in the place of a tool.
+/// Puts a closure on the namespace, and replaces a tool with another closure.
 const STEPS: &str = "
 const taken = [];
 function helper(x) { return x + 1 }
@@ -49,7 +49,7 @@ async fn the_lines_of_a_prelude_are_not_counted() {
     let error = error(with(STEPS, "const a = 1\nthrow new Error('here')"), host(Vec::new())).await;
     assert_eq!((error.line, error.column), (Some(2), Some(7)));
     assert!(error.frame.is_some_and(|frame| frame.contains("throw new Error")));
-    // Where it fails in a closure of the prelude, the script's own line is told.
+    // If it fails in a closure of the prelude, the script's own line is reported.
     let error =
         super::error(with("host.bad = () => { throw new TypeError('inside') }", "1\nhost.bad()"), host(Vec::new()))
             .await;
@@ -58,7 +58,7 @@ async fn the_lines_of_a_prelude_are_not_counted() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_a_prelude_adds_is_not_refused_before_the_script_runs() {
-    // As if it were a tool that is not there, a promise, or a name that nobody declares.
+    // As if it were a missing tool, a promise, or an undeclared name.
     let prelude = "host.now = () => 3; const limit = 2; var open = true; globalThis.set = 1";
     assert_eq!(
         value(with(prelude, "if (host.now() > limit && open) return host.now() + set"), host(Vec::new())).await,
@@ -88,7 +88,7 @@ async fn a_prelude_that_fails_says_that_it_is_not_the_script() {
         assert_eq!((error.line, error.frame.clone()), (None, None), "{prelude}");
         assert_eq!(error.failed_in, Some(FailedIn::Prelude), "{prelude}");
     }
-    // What fails after it is the script's, also in a function that the prelude has made.
+    // Errors after it are the script's, even in a function that the prelude has made.
     for script in ["const a = ;", "null.x", "host.step('a', () => { throw 1 })", "host.nothing()"] {
         let error = error(with(STEPS, script), host(Vec::new())).await;
         assert_eq!(error.failed_in, None, "{script}: {error:#?}");

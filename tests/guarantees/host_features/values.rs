@@ -1,4 +1,4 @@
-//! Values of a host and of its script cross as they are.
+//! Values cross unchanged between a host and its script.
 
 use belljar_model::{ErrorKind, JsonBounds, JsonText};
 use belljar_sandbox::{Bytes, BytesKind, Program, ScriptValue};
@@ -23,7 +23,7 @@ const KINDS: [BytesKind; 14] = [
     BytesKind::BigUint64Array,
 ];
 
-/// What a script gives as its value, in extended JSON.
+/// The value of a script, in extended JSON.
 async fn extended(script: &str, gives: Vec<ScriptValue>) -> ScriptValue {
     let outcome = outcome(Program::new(script).with_extended_value(), host(gives)).await;
     let text = outcome.result.as_ref().unwrap_or_else(|error| panic!("{script}\n{error:#?}"));
@@ -87,14 +87,14 @@ async fn undefined_keeps_its_place_among_arguments_and_elements() {
         ("host.take(1, undefined, 2)", list(vec![json!(1).into(), undefined.clone(), json!(2).into()])),
         ("host.take(undefined)", list(vec![undefined.clone()])),
         ("host.take([, 1])", list(vec![list(vec![undefined.clone(), json!(1).into()])])),
-        // As JSON.stringify has it.
+        // As with JSON.stringify.
         ("host.take({ a: undefined, b: 1 })", list(vec![json!({ "b": 1 }).into()])),
         ("({ a: undefined })", json!({}).into()),
         ("[NaN, new Date(0)]", json!([null, "1970-01-01T00:00:00.000Z"]).into()),
     ] {
         assert_eq!(extended(script, Vec::new()).await, expected, "{script}");
     }
-    // In plain JSON there is none.
+    // Plain JSON has no `undefined`.
     assert_eq!(value("undefined", host(Vec::new())).await, json!(null));
 }
 

@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use crate::support;
 
-/// Only against hanging: more than the busiest machine needs for the longest run below.
+/// Only a guard against hanging: more than the busiest machine needs for the longest run below.
 const CEILING: Duration = Duration::from_secs(300);
 
 /// The recursion limit's error, as a script can catch it.
@@ -111,7 +111,7 @@ impl Arena {
         outcome
     }
 
-    /// The next run is as if there had been no other.
+    /// The next run must behave as if there had been no other.
     pub(crate) async fn assert_clean(&self, after: &str) {
         let next = self.run("1 + 1", &Limits::default()).await;
         assert_eq!(next.result.map(|value| value.as_str().to_owned()), Ok("2".to_owned()), "after {}", shown(after));
@@ -169,7 +169,7 @@ pub(crate) fn seen() -> BTreeMap<u8, Seen> {
     SEEN.lock().clone()
 }
 
-/// Notes an end for the table.
+/// Records an end for the table.
 pub(crate) fn note(line: u8, outcome: &Outcome, time: Duration) {
     let got = match &outcome.result {
         Ok(_) => "success".to_owned(),
@@ -202,8 +202,8 @@ fn configured(limits: &Limits, name: &str) -> Option<u64> {
     })
 }
 
-/// Whether a script can be put into a `try`: returning and awaiting works there too, but syntax
-/// errors do not.
+/// Whether a script can be put into a `try`: returning and awaiting work there too, but syntax
+/// errors cannot be caught.
 fn can_stand_in_a_block(source: &str) -> bool {
     source.len() < 2_000
 }

@@ -10,7 +10,7 @@ use crate::support;
 
 /// Growth that does not count: allocators keep some memory.
 const SLACK: u64 = 24 << 20;
-/// Rounds over a group before its baseline is taken, and after.
+/// Rounds over a group before its baseline is measured, and after.
 const ROUNDS: usize = 20;
 
 /// Other tests of this process open files and use memory, so it is measured in its own process.

@@ -1,4 +1,4 @@
-//! Tool calls without number, without end, and at the worst moment: lines 80 to 91 of the
+//! Tool calls in large numbers, without end, and at the worst moment: lines 80 to 91 of the
 //! catalogue, except those in modules `tool_calls`, `dead_children` and `cancellation`.
 
 use std::{

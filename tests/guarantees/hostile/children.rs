@@ -117,7 +117,7 @@ pub(crate) fn nothing_of_a_child_or_a_client_reaches_a_log_line_raw() {
         assert!(!is_started || answer.stderr.contains("started"), "the child's words are not there: {answer:#?}");
     }
 
-    // A client's words: its name, its methods, its arguments, and invalid lines.
+    // A client's texts: its name, its methods, its arguments, and invalid lines.
     let mut server = started(&terminal, &["serve", "-vv", "--config", &config]);
     let nasty = "\u{1b}[2J\u{9b}1m\u{202e}\r\nERROR forged\u{7}";
     let mut stdin = server.stdin.take().unwrap();

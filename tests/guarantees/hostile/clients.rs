@@ -27,8 +27,8 @@ use crate::{
 /// gigabytes.
 const ROOM: u64 = 192 << 20;
 
-/// A client of `belljar serve`, greeted, and one script later: by then belljar has what it needs
-/// anyway.
+/// A client of `belljar serve` after the handshake and one script: by then belljar has allocated
+/// what it always needs.
 pub(super) struct Client {
     /// `None` while another thread writes.
     input: Option<ChildStdin>,
@@ -94,7 +94,7 @@ impl Client {
         assert_eq!(answer["result"]["structuredContent"]["value"], 42, "{answer:#}");
     }
 
-    /// What it has used until now does not count.
+    /// Memory that was used until now does not count.
     pub(super) fn begins_to_be_measured(&mut self) {
         self.peak = peak_memory(&self.server.0);
     }
@@ -151,7 +151,7 @@ fn settled(count: &AtomicUsize, end: usize) -> usize {
     last
 }
 
-/// Sends so many requests and reads nothing until no more can be sent; then reads all answers.
+/// Sends this many requests and reads nothing until no more can be sent; then reads all answers.
 fn writes_without_reading(serve: Command, requests: usize) {
     let mut client = Client::connected(serve);
     let mut input = client.input.take().unwrap();
@@ -237,7 +237,7 @@ pub(crate) fn a_client_with_all_its_requests_in_flight_can_still_cancel_them() {
 pub(crate) fn a_line_of_any_length_is_refused_and_not_kept() {
     let terminal = Terminal::new();
     let mut client = Client::connected(terminal.command(&["serve"]));
-    // A line that never ends, as far as belljar can tell while it reads.
+    // For belljar, which is still reading it, this line never ends.
     let piece = vec![b'x'; 1 << 20];
     for _ in 0..256 {
         client.say_bytes(&piece);
@@ -247,7 +247,7 @@ pub(crate) fn a_line_of_any_length_is_refused_and_not_kept() {
     let answer = client.hear();
     assert_eq!((&answer["id"], &answer["error"]["code"]), (&Value::Null, &json!(-32003)), "{answer:#}");
 
-    // One that is short enough but would be a tree of eight million values.
+    // A line that is short enough, but would be a tree of eight million values.
     let list = format!(
         "{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"params\":{{\"x\":[0{}]}}}}\n",
         ",0".repeat(8_000_000)

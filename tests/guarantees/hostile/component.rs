@@ -1,4 +1,4 @@
-//! A hostile component in the interpreter's place: line 65, and what else the host must withstand
+//! A hostile component in place of the interpreter: line 65, and what else the host must withstand
 //! from a compromised guest.
 //!
 //! The components are written as WebAssembly text here. They must have the types of

@@ -1,5 +1,5 @@
-//! What a run makes the host hold: arguments of waiting calls, and answers that come while the
-//! script computes. Lines 111 and 112 of the catalogue.
+//! What a run makes the host hold in memory: arguments of waiting calls, and answers that arrive
+//! while the script computes. Lines 111 and 112 of the catalogue.
 
 use std::{
     process::Command,
@@ -22,11 +22,11 @@ use crate::{
     support,
 };
 
-/// Memory of the process beside the budget: two trees of large arguments, one message of a child,
+/// Memory of the process besides the budget: two trees of large arguments, one message of a child,
 /// and what allocators keep.
 const MARGIN: u64 = 192 << 20;
 
-/// A server that never answers `hang`, and answers `large` with so many bytes.
+/// A server that never answers `hang`, and answers `large` with this many bytes.
 const CHILD: &str = r#"
 const send = (id, result) => process.stdout.write(`{"jsonrpc":"2.0","id":${id},"result":${result}}\n`);
 const tool = (name) => ({ name, inputSchema: { type: "object" } });
@@ -214,7 +214,7 @@ pub(crate) async fn which_calls_find_no_room_depends_on_the_script_and_not_on_wh
     let is_refused = |end: &Value| end.as_str().is_some_and(|message| message.contains("max_held is 1000000"));
     let first: Vec<bool> = ends[0].as_array().unwrap().iter().map(is_refused).collect();
     assert_eq!(first, [false, false, false, true, true], "{ends}");
-    // At once, or late: with the same order of answers it is the same run.
+    // Immediate or late: with the same order of answers it is the same run.
     for times in [0, 5] {
         let again = run(Program::new(source).with_order(slow.order.clone()), times).await;
         assert_eq!(value(&again), ends);
@@ -269,7 +269,7 @@ pub(crate) async fn other_runs_and_calls_of_the_same_child_go_on_while_answers_p
         while answered.load(Ordering::SeqCst) == 0 {
             tokio::task::yield_now().await;
         }
-        // It is behind the thirty calls, at a server that answers one after the other.
+        // This call is behind the thirty others, at a server that answers one at a time.
         held.run("return (await box.large({ bytes: 7 })).length", &Limits::default()).await
     };
     tokio::select! {

@@ -85,7 +85,7 @@ pub(crate) async fn a_run_that_is_dropped_at_any_poll_frees_its_slot() {
         let mut run = sandbox.run(Program::new(SOURCE)).limits(&limits).tools(Arc::new(tools())).into_future();
         let mut ended = false;
         for poll in 0..polls {
-            // It is not woken, but after a while everything that it waits for is there.
+            // It gets no wake-up, but after a while everything that it waits for is there.
             if poll > 0 {
                 tokio::time::sleep(Duration::from_millis(2)).await;
             }

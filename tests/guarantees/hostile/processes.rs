@@ -43,7 +43,7 @@ impl Ordinary {
         fs::create_dir(&programs).unwrap();
         let copy = |from: &Path| {
             let to = programs.join(from.file_name().unwrap());
-            // Another process writes a copy: programs started by other tests could inherit a
+            // Another process writes the copy: programs started by other tests could inherit a
             // descriptor of this one, and a program that is open for writing cannot be started.
             let copied = || Command::new("cp").arg(from).arg(&to).status().unwrap().success();
             assert!(fs::hard_link(from, &to).is_ok() || copied(), "{}", from.display());
@@ -58,7 +58,7 @@ impl Ordinary {
         user
     }
 
-    /// Writes how the spy is started.
+    /// Writes the configuration that starts the spy.
     fn configure(&self, spy: &Value) {
         let file = self.terminal.file("mcp.json", json!({ "mcpServers": { "spy": spy } }).to_string());
         let folder = fs::metadata(self.terminal.folder.path()).unwrap();
@@ -143,7 +143,7 @@ impl Server {
         self.request("tools/call", &params)["structuredContent"].take()
     }
 
-    /// Ends it like a client does, and waits for its end.
+    /// Ends it as a client does, and waits for its end.
     fn end(mut self) {
         drop(self.stdin.take());
         let deadline = Instant::now() + AMPLE;
@@ -173,7 +173,7 @@ pub(crate) fn a_child_cannot_read_the_environment_or_memory_of_belljar_or_its_su
             assert!(went.contains("denied"), "{way} of the {who}: {above:#}");
         }
     }
-    // If the owner opens belljar for a debugger, a child can read it: so the attempts above were
+    // If the owner opens belljar for a debugger, a child can read it. So the attempts above were
     // real.
     let mut command = user.command(&["run", "--json", "--code", "return await spy.above()"]);
     let above = user.value(command.env("BELLJAR_DEBUGGABLE", "1"));
@@ -198,7 +198,8 @@ pub(crate) fn a_child_is_started_as_any_program_is() {
     user.configure(&json!({ "command": "/bin/sh", "args": ["-c", script, user.spy, told] }));
     user.run("return await spy.status()");
     let (of_child, own) = (ignored(&written(&told)), ignored(&written(Path::new("/proc/self/status"))));
-    // What belljar itself handles is as it was before belljar: fewer may be ignored here.
+    // Signals that belljar itself handles are as they were before belljar: fewer may be ignored
+    // here.
     assert_eq!(of_child & !PIPE & !own, 0, "it ignores what nobody told belljar to ignore");
     assert_eq!(of_child & PIPE, 0, "a child that writes to a closed pipe is to end");
 }
@@ -251,7 +252,7 @@ pub(crate) fn a_child_that_kills_its_supervisor_is_ended_with_the_helpers_that_l
     let user = Ordinary::new(Terminal::new());
     let mut server = Server::start(user.command(&["serve"]));
     let struck = strike(&user, &mut server, "KILL");
-    // belljar lives on, and ends them now, not when it ends itself.
+    // belljar stays alive, and ends them now, not only when it ends itself.
     struck.assert_gone();
     let deadline = Instant::now() + AMPLE;
     while !dead_children_of(server.process.id()).is_empty() {
@@ -285,7 +286,7 @@ impl Struck {
     }
 }
 
-/// Lets the child send a signal to its supervisor.
+/// Makes the child send a signal to its supervisor.
 fn strike(user: &Ordinary, server: &mut Server, signal: &str) -> Struck {
     let file = user.terminal.folder.path().join("struck");
     let arguments = json!({ "file": file, "signal": signal });

@@ -1,5 +1,5 @@
-//! The second wall: scripts in a confined process of belljar. Everything that holds within one
-//! process holds here too, and when that process ends only its runs end.
+//! The second wall: scripts run in a confined process of belljar. Everything that is guaranteed
+//! within one process is guaranteed here too, and when that process ends, only its runs end.
 
 use std::{sync::Arc, time::Duration};
 
@@ -181,7 +181,7 @@ pub(crate) async fn a_recorded_run_is_repeated_in_the_other_process_and_what_dif
         let there = apart.replay(recording, ceiling).await.unwrap_err().to_string();
         assert!(there.contains(why), "{there}");
         let here = support::sandbox().replay(recording, ceiling).await.unwrap_err().to_string();
-        // The duration is only in the one about time.
+        // Only the error about time contains a duration.
         assert!(there == here || why.contains("compute"), "{there}\n{here}");
     }
 
@@ -265,7 +265,7 @@ pub(crate) async fn every_thread_of_the_engines_process_is_behind_the_walls() {
         let target = target.to_str().unwrap();
         let is_known = ["pipe:", "anon_inode:[event", "/memfd:"].iter().any(|known| target.starts_with(known))
             || target == format!("/proc/{pid}/pagemap")
-            // With these, tokio receives signals, none of which is handled here.
+            // tokio uses these to receive signals, none of which is handled here.
             || target.starts_with("socket:");
         assert!(is_known, "{target}");
     }
@@ -501,7 +501,7 @@ pub(crate) async fn one_engine_type_serves_both_ways() {
 #[test]
 pub(crate) fn a_configured_server_is_walled_in_and_cannot_reach_the_daemon() {
     let terminal = Terminal::with_daemon();
-    // It is kept where the walls allow reading it, and lists the folder of the daemon's socket.
+    // It is stored where the walls allow reading it, and lists the folder of the daemon's socket.
     let script = terminal.file(
         "server.py",
         r#"

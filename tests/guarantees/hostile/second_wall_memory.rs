@@ -1,5 +1,5 @@
-//! What a run makes two processes hold, if scripts have their own process, and what that process
-//! can use: the second wall's part of `holdings`.
+//! What a run makes two processes hold in memory, if scripts have their own process, and what that
+//! process can use: the second wall's part of `holdings`.
 
 use std::{process::Command, sync::Arc, time::Duration};
 
@@ -34,7 +34,7 @@ fn peak(process: &str) -> u64 {
     line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() * 1024
 }
 
-/// A server that answers `large` with so many bytes.
+/// A server that answers `large` with this many bytes.
 const CHILD: &str = r#"
 const send = (id, result) => process.stdout.write(`{"jsonrpc":"2.0","id":${id},"result":${result}}\n`);
 require("node:readline").createInterface({ input: process.stdin }).on("line", (line) => {
@@ -99,8 +99,8 @@ async fn answers_pile_up() {
     assert!(here < BYTES * ANSWERS && there < BYTES * ANSWERS);
     assert!(growth.0 <= here, "belljar grew by {} bytes, and {here} are accounted for", growth.0);
     assert!(growth.1 <= there, "the engine's process grew by {} bytes, and {there} are accounted for", growth.1);
-    // On either side the budget, what is on its way to the file, and one answer that is larger than
-    // what is left.
+    // On either side: the budget, what is on its way to the file, and one answer that is larger
+    // than the rest of the budget.
     let held = outcome.usage.peak_held_bytes.unwrap();
     assert!(held > limits.max_held.as_u64() && held <= 2 * (limits.max_held.as_u64() + (8 << 20)), "{held}");
 }

@@ -1,4 +1,4 @@
-//! Secrets of the configuration that servers repeat: line 116 of the catalogue.
+//! Configured secrets that servers repeat: line 116 of the catalogue.
 
 use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},
@@ -14,10 +14,10 @@ use crate::{
     support::Terminal,
 };
 
-/// A secret that every way of writing changes.
+/// A secret that every encoding changes.
 const SECRET: &str = "sesame/öffne dich+42";
 
-/// The ways in which programs and protocols write it, each written out here.
+/// The encodings that programs and protocols use for it, each written out here.
 const FORMS: [&str; 6] = [
     "sesame/öffne dich+42",
     "sesame%2F%C3%B6ffne%20dich%2B42",
@@ -202,7 +202,8 @@ pub(crate) fn results_values_and_logs_of_scripts_are_not_masked() {
     for shown in [&outcome["value"], &outcome["logs"][0]["text"]] {
         assert!(shown.as_str().is_some_and(|text| text.contains(SECRET)), "{outcome:#}");
     }
-    // A tool that fails has answered: a script that guesses is not told whether a guess was masked.
+    // A tool that fails has still answered. A script that guesses must not learn whether a guess
+    // was masked.
     let outcome = run("return await talks.fail({}).catch(error => error.message)");
     assert!(outcome["value"].as_str().is_some_and(|text| text.contains(SECRET)), "{outcome:#}");
 }

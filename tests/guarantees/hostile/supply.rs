@@ -48,8 +48,9 @@ pub(crate) fn every_package_that_is_fetched_goes_by_its_digest() {
     }
 }
 
-/// Cargo names a crate in another place by its whole path, and the compiler puts that name into
-/// every symbol. `scripts/same-guest` builds the component twice and compares, which takes minutes.
+/// Cargo names a crate outside of the workspace by its full path, and the compiler puts that name
+/// into every symbol. `scripts/same-guest` builds the component twice and compares, which takes
+/// minutes.
 #[test]
 fn no_crate_of_the_interpreter_is_named_by_where_it_was_built() {
     let guest = repository().join("guest");

@@ -18,7 +18,7 @@ use crate::support::repository;
 const LINES: u8 = 124;
 /// The widest cell of a table in a document.
 const WIDTH: usize = 200;
-/// Where the table stands in SECURITY.md.
+/// The mark before the table in SECURITY.md.
 const BEGIN: &str = "<!-- the catalogue: BELLJAR_ACCEPT=1 writes it anew -->\n";
 const END: &str = "<!-- the end of the catalogue -->\n";
 
@@ -99,7 +99,7 @@ fn prints_attack_expected_got_and_milliseconds() {
                 let got: Vec<String> = seen.got.iter().map(|(got, count)| format!("{got} × {count}")).collect();
                 (got.join(", "), seen.time / u32::try_from(seen.got.values().sum::<usize>()).unwrap_or(1).max(1))
             }
-            // The test asserts its result, and keeps none.
+            // The test asserts its result, and stores none.
             None => ("as expected".to_owned(), of_tests().map(|(_, (_, time))| *time).sum()),
         };
         println!("| {line} | {attack} | {expected} | {got} | {:.1} |", time.as_secs_f64() * 1e3);

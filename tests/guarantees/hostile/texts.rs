@@ -1,5 +1,5 @@
 //! Texts that affect their reader, are hidden, or pass for belljar's own words: line 121 of the
-//! catalogue, over every way by which a text of a script, a child or a client leaves belljar.
+//! catalogue, for every way in which a text of a script, a child or a client leaves belljar.
 
 use std::io::Write as _;
 

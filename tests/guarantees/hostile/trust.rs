@@ -1,5 +1,5 @@
-//! Children that could be trusted too easily: with what they claim, ask of users, and make of keys
-//! and addresses.
+//! Children that could be trusted too easily: with what they claim, what they ask users, and how
+//! they use keys and addresses.
 
 use belljar_testkit::authority::{Authority, Flaw};
 use serde_json::{Value, json};

@@ -1,5 +1,5 @@
 //! What a stranger puts where belljar looks: files in a cloned repository, and folders and files
-//! that another user made or may write.
+//! that another user has made or may write to.
 
 use std::{
     fs,
@@ -321,8 +321,8 @@ pub(crate) fn a_strangers_folder_in_the_daemons_place_stops_no_command() {
     mode(&temporary, 0o1777);
     let user = fs::metadata(home).unwrap().uid();
     let place = temporary.join(format!("belljar-{user}"));
-    // Somebody was faster. A user other than root can give nothing away, and finds a folder that
-    // others may enter.
+    // Another user was faster. A user other than root cannot give files away, and instead uses a
+    // folder that others may enter.
     fs::create_dir(&place).unwrap();
     mode(&place, 0o777);
     let reason = if is_root() {

@@ -1,4 +1,4 @@
-//! Chromium, as a person uses it: it opens a file, is resized, clicked in and looked at.
+//! Chromium, as a person uses it: it opens a file, is resized, clicked and looked at.
 
 use std::{
     collections::BTreeSet,
@@ -15,7 +15,7 @@ use crate::support::repository;
 /// How long the page may take to become what a test waits for, in milliseconds of its own clock.
 const PATIENCE: u32 = 30_000;
 
-/// A browser with one tab. It ends with this.
+/// A browser with one tab. It ends when this is dropped.
 pub(crate) struct Browser {
     bridge: Child,
     input: ChildStdin,
@@ -73,7 +73,7 @@ impl Browser {
         self.call("Page.navigate", json!({ "url": url }));
     }
 
-    /// Loads the page again, and waits until the new one is there: the old one goes on answering
+    /// Loads the page again, and waits until the new page is there: the old one goes on answering
     /// for a while.
     pub(crate) fn reload(&mut self) {
         self.value("globalThis.isLeft = true; location.reload()");
@@ -110,7 +110,7 @@ impl Browser {
              catch {{}} if (is) end(true); else if (performance.now() - began > {PATIENCE}) end(document.body?.innerText ?? ''); \
              else setTimeout(look, 20); }}; look(); }})"
         );
-        // A page that is left takes its promises with it.
+        // When a page is left, its promises are lost.
         let mut left = Err(String::new());
         for _ in 0..20 {
             left = self.try_value(&look);
@@ -135,7 +135,7 @@ impl Browser {
         let high = self.value(end).as_u64().unwrap().clamp(900, 8000);
         self.becomes(width, u32::try_from(high).unwrap(), scheme);
         self.value("new Promise((end) => requestAnimationFrame(() => requestAnimationFrame(end)))");
-        // Parts that were not painted have another height now.
+        // Parts that had not been painted may now have another height.
         let end = self.value(end).as_u64().unwrap();
         let taken = self.call("Page.captureScreenshot", json!({ "format": "png" }))["data"].take();
         self.becomes(width, 900, scheme);
@@ -167,7 +167,7 @@ impl Browser {
     }
 }
 
-/// What is to be seen in each line of a picture.
+/// What is visible in each line of a picture.
 pub(crate) struct Picture {
     /// Colours of each line down to the end of the content.
     colours: Vec<usize>,
@@ -183,8 +183,8 @@ impl Picture {
         Self { colours: pixels.chunks(line).take(end).map(colours).collect() }
     }
 
-    /// The most lines one below the other in which there is no text: paper and frames have few
-    /// colours, and the edges of letters have many.
+    /// The most consecutive lines without text: paper and frames have few colours, and the edges of
+    /// letters have many.
     pub(crate) fn emptiest(&self) -> usize {
         self.colours.split(|colours| *colours >= TEXT_COLOURS).map(<[usize]>::len).max().unwrap_or(0)
     }

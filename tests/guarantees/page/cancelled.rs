@@ -1,4 +1,4 @@
-//! A run that its owner cancels on its page.
+//! A run that its owner cancels on the page.
 
 use std::{
     path::Path,
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::{Browser, Owner, runs, state_of};
 use crate::support::Answer;
 
-/// A server whose only tool never answers. It writes down that its call was cancelled.
+/// A server whose only tool never answers. It records that its call was cancelled.
 const STILL: &str = r"
 require(`node:readline`).createInterface({ input: process.stdin }).on(`line`, (line) => {
   const { id, method, params } = JSON.parse(line);
@@ -41,7 +41,7 @@ fn ended(child: Child) -> Answer {
     Answer::of(child.wait_with_output().unwrap())
 }
 
-/// Opens the page of the only run that goes on, once it has sent its call.
+/// Opens the view of the only live run, once it has sent its call.
 fn looks_at(browser: &mut Browser, owner: &Owner) -> String {
     let run = runs(owner, "running", 1).remove(0);
     browser.value(&format!("location.hash = '#/run/{run}'"));
@@ -59,7 +59,7 @@ fn cancels(browser: &mut Browser) {
     browser.until("document.querySelector('.facts')?.innerText.includes('cancelled') && !document.querySelector('[data-key=cancel]')");
 }
 
-/// What became of a call in the ledger: nobody knows whether it was carried out.
+/// A call in the ledger of which nobody knows whether it took effect.
 fn lost_call(owner: &Owner, run: &str) -> Value {
     let start = Instant::now();
     loop {

@@ -1,4 +1,4 @@
-//! The page, used by a script of belljar's over a server that drives a browser.
+//! The page, used by a script in belljar over a server that drives a browser.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use crate::{
 /// Debian's browser, which the other tests of the page start too.
 const CHROMIUM: &str = "/usr/bin/chromium";
 
-/// What is approved is clicked through as a person would: the list, the call itself, the decision.
+/// What is approved is clicked as a person would click it: the list, the call itself, the decision.
 const SCRIPT: &str = r##"
 const look = () => playwright.browser_snapshot({});
 /** The reference of a button that can be pressed, as soon as there is one. */

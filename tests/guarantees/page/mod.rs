@@ -23,7 +23,7 @@ use serde_json::{Value, json};
 
 use crate::support::Answer;
 
-/// A run of many calls, at the same time and one after the other, with all that is hostile.
+/// A run of many calls, concurrent and sequential, with everything hostile.
 fn busy() -> String {
     let hostile = json!(HOSTILE);
     format!(
@@ -45,8 +45,8 @@ fn state_of(owner: &Owner, run: &str) -> Value {
     owner.terminal.belljar(&["runs", "show", run, "--json"]).json()
 }
 
-/// The names of the runs of a state, once there are so many. Runs that only read are written with
-/// others, up to a second after their end.
+/// The names of the runs in a state, once there are this many. Runs that only read are written
+/// together with others, up to a second after their end.
 fn runs(owner: &Owner, state: &str, count: usize) -> Vec<String> {
     let start = Instant::now();
     loop {
@@ -61,7 +61,7 @@ fn runs(owner: &Owner, state: &str, count: usize) -> Vec<String> {
     }
 }
 
-/// What sticks out of the window, and is neither cut off nor scrolled by what it is in.
+/// Elements that extend beyond the window, and are neither clipped nor scrolled by a parent.
 const WIDER: &str = "[...document.querySelectorAll('body *')].filter((at) => { \
     if (at.getBoundingClientRect().right <= innerWidth + 1 || at.matches('.skip')) return false; \
     for (let within = at; within !== document.body; within = within.parentElement) \
@@ -156,7 +156,7 @@ fn nothing_of_a_child_or_a_script_becomes_markup() {
         (format!("#/compare/{one}/{}", runs(&owner, "resting", 1)[0]), "table.beside"),
     ];
     for (address, own) in addresses {
-        // Nothing of the view before may pass for this one.
+        // Nothing of the previous view may pass for this one.
         browser.value("document.querySelector('main').replaceChildren()");
         browser.value(&format!("location.hash = {address:?}"));
         browser.until(&format!("!!document.querySelector({own:?})"));
@@ -164,7 +164,7 @@ fn nothing_of_a_child_or_a_script_becomes_markup() {
         browser.until(shown);
         let made = "document.querySelectorAll('main img, main script, main b').length + (window.hit ?? 0)";
         assert_eq!(browser.value(made), 0, "{address}");
-        // Nor is anything there that turns the direction of the page's own words.
+        // Nor is there anything that changes the direction of the page's own words.
         assert_eq!(browser.value("document.body.innerText.includes('\\u202e')"), false, "{address}");
     }
     browser.value("location.hash = '#/approvals'");
@@ -194,7 +194,7 @@ fn sends(browser: &mut Browser) {
 /// somebody has scrolled to its end.
 fn is_read_first(browser: &mut Browser) {
     browser.until("!!document.querySelector('dialog[open] #decide')");
-    // An observer is told of the end as it is on the screen by then.
+    // An observer is notified once the end is visible on the screen.
     let seen = "new Promise((told) => new IntersectionObserver(([end]) => told(end.isIntersecting)).observe(document.querySelector('dialog .end')))";
     assert_eq!(browser.value(seen), false, "the end is on the screen");
     let at = "[document.querySelector('dialog').scrollTop, document.activeElement.tagName, document.querySelector('#decide').disabled]";
@@ -266,7 +266,8 @@ fn a_call_that_waits_is_decided_on_the_page_exactly_as_it_was_shown_there() {
     assert_eq!(owner.belljar(&["resume", &run]).code, 1);
     browser.press("dialog .buttons button");
 
-    // What another has decided meanwhile, and what the rule keeps from the page, is not decided.
+    // Questions that another person has decided meanwhile, or that the rule keeps from the page,
+    // are not decided.
     assert_eq!(owner.run(&pays("3")).code, 4);
     let run = runs(&owner, "resting", 1).remove(0);
     browser.press("button.approve");
@@ -329,7 +330,7 @@ fn a_browser_may_open_the_page_at_once_and_stay_in_the_foreground_of_what_starte
     assert!(!left.flatten().any(|entry| entry.file_name().to_string_lossy().starts_with("open-")));
 }
 
-/// The status of a request, as any program of this machine can send it.
+/// The status of a request, as any program on this machine can send it.
 fn sent(address: &str, head: &str, headers: &[&str], body: &str) -> (u16, String) {
     let mut stream = TcpStream::connect(address).unwrap();
     let headers: String = headers.iter().map(|header| format!("{header}\r\n")).collect();

@@ -9,7 +9,7 @@ use super::browser::Browser;
 use crate::support::{Answer, Terminal};
 
 /// What a hostile name, argument, answer, log text, reason and client contain: markup that would
-/// run, and characters that turn the direction of what follows.
+/// run, and characters that change the direction of the text after them.
 pub(super) const HOSTILE: &str = "<img src=x onerror=\"window.hit=1\"><script>window.hit=1</script>\u{202e}&lt;b&gt;";
 
 /// A child server with a tool of that name, which answers with it.

@@ -55,7 +55,7 @@ fn only_a_token_with_the_scope_admin_opens_the_page_and_it_closes_with_its_token
     assert_eq!(open(&[&origin, &bearer("belljar_00")]).0, 401, "a wrong token");
     assert_eq!(open(&[&origin, &bearer(&served.token)]).0, 403, "a token for runs");
     assert_eq!(open(&[&bearer(&admin)]).0, 403, "no page");
-    // A page that may speak to the server may not have this one.
+    // A page that may speak to the server may still not have this one.
     let (status, told) = open(&["Origin: https://app.example", &bearer(&admin)]);
     assert!(status == 403 && !told.to_ascii_lowercase().contains("access-control"), "{told}");
     let (status, told) = asked(address, "GET /ui/", &["Origin: https://app.example"], "");
@@ -141,7 +141,8 @@ fn the_name_that_a_client_gives_itself_does_not_hide_for_whom_it_asks() {
     browser.value("document.querySelector('.login form').requestSubmit()");
     browser.until("document.querySelectorAll('a.run').length === 1");
     let run = browser.value("document.querySelector('a.run').dataset.key").as_str().unwrap().to_owned();
-    // All of the principal is before the client, in an element of its own, and nothing cuts it off.
+    // The whole principal comes before the client, in an element of its own, and nothing cuts it
+    // off.
     let whole = "(() => { const [principal, client] = ['.principal', '.client'].map((at) => document.querySelector('main ' + at)); \
         const [{ left, right, bottom, width }, after] = [principal, client].map((at) => at.getBoundingClientRect()); \
         const isSeen = [left + 1, (left + right) / 2, right - 1].every((x) => document.elementFromPoint(x, bottom - 3) === principal); \
@@ -183,7 +184,7 @@ fn a_person_signs_out_and_neither_the_server_nor_the_tab_knows_the_session_any_m
     assert_eq!(browser.value("Object.keys(sessionStorage)"), json!([]));
     assert_eq!(asked(served.address, "GET /ui/api/runs", &[&session], "").0, 401);
     assert_eq!(browser.barriers(), json!([]));
-    // Nothing opens it again but the token.
+    // Only the token opens it again.
     browser.value("location.hash = '#/tools'");
     browser.until("document.getElementById('link').textContent === 'closed' && !!document.querySelector('#token')");
     browser.reload();

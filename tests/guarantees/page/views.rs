@@ -1,4 +1,4 @@
-//! What is done on the views of tools, rules and runs, and what they say.
+//! What can be done in the views of tools, rules and runs, and what they show.
 
 use serde_json::{Value, json};
 
@@ -122,7 +122,7 @@ fn a_run_is_repeated_exported_and_compared_from_its_page() {
     presses(&mut browser, "Replay");
     shows(&mut browser, "Repeated exactly");
     assert_eq!(browser.value("document.querySelector('.answer pre').textContent"), "1");
-    // What is saved is what the commands give.
+    // What is saved is the same as what the commands print.
     browser.value("window.saved = []; URL.createObjectURL = (blob) => { window.saved.push(blob); return 'blob:none'; }; HTMLAnchorElement.prototype.click = function () { window.saved.push(this.download); }");
     presses(&mut browser, "Export as JSON");
     browser.until("window.saved.length === 2");
@@ -184,7 +184,7 @@ fn a_server_that_does_not_start_holds_up_no_other_view_and_is_not_started_again_
     browser.until("!!document.querySelector('.question button.approve')");
     browser.value("location.hash = '#/tools'");
     browser.until("[...document.querySelectorAll('.server')].some((at) => at.innerText.includes('slow') && at.innerText.includes('starting'))");
-    // One that fails at once is asked once, however long its view is open.
+    // A server that fails at once is asked once, however long its view is open.
     browser.value("location.hash = '#/server/dead'");
     shows(&mut browser, "set TOKEN");
     browser.value("window.looks = 0; const before = fetch; window.fetch = (...asked) => { if (String(asked[0]).includes('api/tools')) window.looks += 1; else if (String(asked[0]).includes('api/waiting')) window.looked = (window.looked ?? 0) + 1; return before(...asked); }");

@@ -105,7 +105,7 @@ const PROJECTS: [Row; 16] = [
     ),
 ];
 
-/// The words, and where they lead; nowhere, where they say too little or nothing of any project.
+/// The words, and where they lead; nowhere if they say too little, or nothing about any project.
 const ROUTINGS: [(&str, Option<&str>); 60] = [
     ("Asset handler in the Go backend", Some("backend")),
     ("the storefront's cart does not update", Some("storefront")),

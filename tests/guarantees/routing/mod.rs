@@ -1,5 +1,5 @@
 //! A call of a server that has projects goes to the instance of the project that it names, or that
-//! its words mean; or to all of them.
+//! its words mean, or to all of them.
 
 mod corpus;
 
@@ -31,7 +31,7 @@ hints = ['REST API', 'c++ (.*) [a-z]+$']
 hints = ['handbook']
 ";
 
-/// A terminal with the folders, and the configuration of a server that tells how it was started.
+/// A terminal with the folders, and the configuration of a server that reports how it was started.
 fn terminal(projects: &str) -> (Terminal, String) {
     let terminal = Terminal::new();
     for folder in ["repos/web/src", "repos/core-service", "elsewhere"] {
@@ -100,7 +100,7 @@ fn the_folder_of_a_request_leads_to_the_project_that_it_is_in() {
     let answer = ask(inside.clone(), json!({}));
     assert_eq!(answer["result"]["data"]["arguments"], core, "{answer:#}");
     assert_eq!(answer["meta"]["project_root"], inside, "{answer:#}");
-    // What the request says itself counts more.
+    // What the request itself says takes precedence.
     let answer = ask(inside, json!({ "context": "the landing page" }));
     assert_eq!(answer["result"]["data"]["arguments"], json!([format!("--project={}", at(&terminal, "repos/web"))]));
     assert_eq!(answer["meta"].get("project_root"), None, "{answer:#}");
@@ -339,7 +339,7 @@ fn a_project_is_described_by_a_file_in_it_whose_paths_stay_below_it() {
     let real = terminal.folder.path().canonicalize().unwrap().join("repos/web/src");
     assert_eq!(started["arguments"], json!([format!("--project={}", real.display())]));
     terminal.file(file, "path: ../core-service\n");
-    // It costs that project, and neither the configuration nor what else is in it.
+    // The error affects that project, but neither the configuration nor the rest of it.
     let script = "return await kid.started({ project: 'shop' }).catch((error) => error.message)";
     let refused = value(&terminal, &config, script);
     let text = refused.as_str().unwrap();

@@ -23,15 +23,15 @@ pub(crate) enum Behaviour {
     Hangs,
     /// It ends each connection.
     HangsUp,
-    /// It says that it is broken, and wants everything again.
+    /// It reports that it is broken, and wants everything again.
     Refuses,
     /// Its answer never ends.
     Endless,
     /// Its answer comes a byte at a time.
     Drips,
-    /// It answers something that is neither.
+    /// It answers with something that is neither protocol.
     Babbles,
-    /// It takes messages, and says that it rejected so many spans of each.
+    /// It takes messages, and reports that it rejected this many spans of each.
     Rejects(i64),
 }
 
@@ -85,7 +85,7 @@ impl Collector {
         Self { endpoint, taken }
     }
 
-    /// The next so many spans, by their names.
+    /// The next spans, as many as asked for, by their names.
     pub(crate) fn spans(&self, count: usize) -> BTreeMap<String, Taken> {
         const LONGEST: Duration = Duration::from_secs(120);
         let mut spans = BTreeMap::new();
@@ -103,7 +103,7 @@ impl Collector {
     }
 }
 
-/// One request of HTTP/1.1, or several. The other side ends the connection.
+/// Answers one request of HTTP/1.1, or several. The other side ends the connection.
 fn answered(mut stream: TcpStream, behaviour: Behaviour, give: &Sender<Taken>) {
     let mut lines = BufReader::new(stream.try_clone().unwrap());
     loop {

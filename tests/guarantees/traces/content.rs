@@ -1,5 +1,5 @@
-//! Arguments and results of calls are in spans only where the owner asks for them, cut, and without
-//! what the rules and the tool's schemas hide.
+//! Spans contain arguments and results of calls only if the owner asks for that. They are
+//! shortened, and lack what the rules and the tool's schemas hide.
 
 use std::collections::BTreeMap;
 
@@ -9,8 +9,7 @@ use super::{
 };
 use crate::{real_servers::node, support::Terminal};
 
-/// A server that echoes what it is called with. A schema names a secret in one tool, and a rule
-/// does in another.
+/// A server that echoes its arguments. In one tool a schema names a secret, in another a rule does.
 const KID: &str = "
     const pin = { type: 'object', properties: { pin: { type: 'string', format: 'password' } } };
     const tool = (name, inputSchema, outputSchema) =>

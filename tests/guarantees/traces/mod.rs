@@ -1,5 +1,5 @@
-//! Traces: a collector gets the spans of requests, runs and calls, in the trace of the client, and
-//! no collector can hold up a run.
+//! Traces: a collector gets the spans of requests, runs and calls, in the client's trace, and no
+//! collector can delay a run.
 
 mod collector;
 mod content;
@@ -17,7 +17,7 @@ use crate::{
     support::{Answer, Terminal},
 };
 
-/// A server whose only tool returns what `_meta` its request had, or fails.
+/// A server whose only tool returns the `_meta` of its request, or fails.
 const KID: &str = "
     require('readline').createInterface({ input: process.stdin }).on('line', line => {
         const { id, method, params } = JSON.parse(line);
@@ -101,7 +101,7 @@ fn a_request_its_run_and_its_calls_are_spans_of_the_clients_trace_over_both_tran
         assert!([failed, call].iter().all(|call| call.span.parent_span_id == run.span.span_id));
         let kinds = [request, run, failed, call].map(|taken| taken.span.kind);
         assert_eq!(kinds, [SERVER, INTERNAL, CLIENT, CLIENT]);
-        // The child was told of the call's own span.
+        // The child was told the call's own span.
         assert_eq!(meta["traceparent"], of(call), "{answer:#}");
         assert_eq!(meta["tracestate"], "vendor=1");
 
@@ -156,7 +156,7 @@ fn each_way_into_belljar_is_traced() {
     assert_eq!(answer.json()["value"]["traceparent"], of(&spans["tools/call meta"]), "{answer:?}");
     assert_eq!(spans["belljar.run"].attributes["belljar.run.origin"], "call");
 
-    // A daemon sends as the environment says in which it was started.
+    // A daemon sends according to the environment in which it was started.
     let shell = Shell::of(Terminal::with_daemon().with_variables(slowly), &servers());
     let answer = shell.json(&["run", "--code", "return await kid.meta({})"]);
     shell.belljar(&["daemon", "stop"]);
@@ -202,7 +202,7 @@ fn a_hostile_place_in_a_trace_is_none_and_an_unsampled_one_stays_so() {
         assert_eq!(told["traceparent"], of(&spans["tools/call meta"]), "{meta}");
         assert!(told["tracestate"].is_null(), "{told}");
     }
-    // A state that is none does not cost the client its trace.
+    // An invalid state does not cost the client its trace.
     let told = run(json!({ "traceparent": PARENT, "tracestate": "a\n=1" }));
     assert!(told["tracestate"].is_null());
     assert_eq!(hex(&collector.spans(3)["belljar.run"].span.trace_id), PARENT[3..35]);
@@ -210,7 +210,7 @@ fn a_hostile_place_in_a_trace_is_none_and_an_unsampled_one_stays_so() {
     let told = run(json!({ "traceparent": PARENT.replace("-01", "-00") }));
     let told = told["traceparent"].as_str().unwrap();
     assert!(told.starts_with(&PARENT[..36]) && told.ends_with("-00") && !told.contains(&PARENT[36..52]), "{told}");
-    // What comes next is of the next run.
+    // The next spans are those of the next run.
     run(json!({}));
     assert!(collector.spans(3).values().all(|taken| hex(&taken.span.trace_id) != PARENT[3..35]));
 }
@@ -268,7 +268,7 @@ fn no_collector_changes_what_a_run_does_or_keeps_its_process() {
                 // There is no room for most of them.
                 ("OTEL_BSP_MAX_QUEUE_SIZE", "100".to_owned()),
                 ("OTEL_BSP_SCHEDULE_DELAY", "1".to_owned()),
-                // Only the end of the process bounds this.
+                // Only the end of the process limits this.
                 ("OTEL_EXPORTER_OTLP_TIMEOUT", "3600000".to_owned()),
                 ("OTEL_BSP_EXPORT_TIMEOUT", "3600000".to_owned()),
             ];

@@ -1,5 +1,5 @@
-//! Spans that a collector takes a message of, and rejects, are lost: they are counted so, and it is
-//! said why.
+//! If a collector accepts a message but rejects spans in it, they are lost. They are counted as
+//! lost, and the reason is reported.
 
 use super::collector::{Behaviour, Collector};
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
 fn spans_that_a_collector_rejects_are_lost_and_its_reason_is_said_once() {
     for (rejected, lost, said) in [
         (1, 2.0, "the collector rejected 1 of 2 spans: too\\u{202e} many\\n (1 spans lost so far)"),
-        // It can lose no more than it was sent.
+        // No more spans can be lost than were sent.
         (i64::MAX, 4.0, "the collector rejected 2 of 2 spans: too\\u{202e} many\\n (2 spans lost so far)"),
         (-1, 0.0, "the collector of spans says: too\\u{202e} many\\n (0 spans lost so far)"),
     ] {

@@ -1,4 +1,4 @@
-//! Requests that no run answers have spans too: searches, what is refused before a run begins, and
+//! Requests that no run answers have spans too: searches, requests refused before a run begins, and
 //! what servers ask of their client.
 
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ use crate::{
     support::Terminal,
 };
 
-/// A server that asks its client all there is, and nothing but whether it is there.
+/// A server that sends its client every kind of request, or only pings.
 const CURIOUS: &str = "
     const waiting = new Map();
     const say = message => console.log(JSON.stringify({ jsonrpc: '2.0', ...message }));
@@ -114,7 +114,7 @@ fn searches_and_requests_that_are_refused_are_spans_in_the_clients_trace() {
     let spans = collector.spans(2);
     assert_eq!(attribute(&spans["belljar.run"], "belljar.run.outcome"), Some("plan"), "{spans:#?}");
     assert_eq!(attribute(&spans[execute], "error.type"), Some("tool_error"));
-    // One whose trace is not recorded.
+    // A request whose trace is not recorded.
     client.send(&json!({ "jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {
         "name": "search_docs", "arguments": {}, "_meta": { "traceparent": PARENT.replace("-01", "-00") } } }));
     client.receive();
@@ -137,7 +137,7 @@ fn a_search_is_a_span_by_each_way_into_belljar() {
     assert_eq!((answer.code, found.span.kind, attribute(&found, "error.type")), (0, INTERNAL, None), "{answer:?}");
     assert!(found.span.parent_span_id.is_empty() && !format!("{found:?}").contains("SECRET"), "{found:?}");
 
-    // Where a daemon searches, it sends.
+    // If a daemon searches, it sends the span.
     let shell = Shell::of(Terminal::with_daemon().with_variables(to(&collector)), &servers());
     assert_eq!(shell.belljar(&["search"]).code, 0);
     shell.belljar(&["daemon", "stop"]);
@@ -187,7 +187,7 @@ fn what_a_server_asks_of_its_client_is_a_span_below_the_run_that_calls_it() {
         ] {
             let asked = &spans[name];
             assert_eq!((asked.span.kind, &asked.span.trace_id), (SERVER, &run.span.trace_id), "{asked:#?}");
-            // What the server says of its own spans counts within the trace of the run.
+            // What the server says about its own spans counts within the trace of the run.
             let parent = if name == "elicitation/create" { call } else { run };
             assert_eq!(asked.span.parent_span_id, parent.span.span_id, "{asked:#?}");
             assert_eq!(attribute(asked, "mcp.method.name"), Some(name));
