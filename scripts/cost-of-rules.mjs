@@ -1,7 +1,6 @@
 // What the owner's rules cost a run of `1+1` and a call: pairs of runs with and without them, each
-// in a process of its own, by the processor time that it takes, since other work on the machine
-// counts less in that than in what a clock says. usage: node scripts/cost-of-rules.mjs BELLJAR
-// [PAIRS]
+// in a process of its own. It measures processor time, which other work on the machine affects less
+// than the time on a clock. Usage: node scripts/cost-of-rules.mjs BELLJAR [PAIRS]
 
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'

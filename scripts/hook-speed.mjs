@@ -1,5 +1,6 @@
-// How long `belljar hook` takes from its start to its end, with a daemon that runs: a call that no
-// rule fits, one that is denied each time, and `true`, which is what starting a process costs here.
+// How long `belljar hook` takes from its start to its end, with a running daemon: for a call that
+// no rule fits, for one that is denied each time, and for `true`, which shows what starting a
+// process costs here.
 // usage: node scripts/hook-speed.mjs [BELLJAR [TIMES]]
 
 import { spawnSync } from 'node:child_process'

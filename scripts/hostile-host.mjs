@@ -1,13 +1,13 @@
-// What the worst attacks on the host do to it: its memory, and how long an innocent run takes
-// meanwhile.
+// Shows what the worst attacks on the host do to it: its memory, and how long an innocent run takes
+// at the same time.
 //
 //   cargo build --release --workspace --bins
 //   scripts/hostile-host [BELLJAR] [--only NAME]
 //
 // Each attack gets a `belljar serve` of its own with one child server, which is this same file.
-// While it goes on, `1+1` is run four times a second on the same connection, and the private memory
-// of belljar and of its own workers is read from /proc (children are not counted). The table is
-// printed as Markdown. Linux alone.
+// During the attack, `1+1` is run four times a second on the same connection, and the private
+// memory of belljar and of its own workers is read from /proc (children are not counted). The table
+// is printed as Markdown. Only for Linux.
 
 import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
@@ -19,14 +19,14 @@ import { performance } from "node:perf_hooks";
 
 const self = fileURLToPath(import.meta.url);
 const MB = 1e6;
-/** After this an attack is ended, whatever it does to the host. */
+/** An attack is ended after this time, whatever it does to the host. */
 const PATIENCE_MS = 60_000;
-/** More than this and belljar is killed: the machine is needed. */
+/** Above this, belljar is killed to protect the machine. */
 const MEMORY_BYTES = 6_000 * MB;
 const SAMPLE_MS = 50;
 const PROBE_MS = 250;
 
-// The child server: tools that are slow, large, loud, or have a schema that is work.
+// The child server: tools that are slow, large, loud, or have a schema that is costly to check.
 const hostilePatterns = Array.from({ length: 1000 }, (_, i) => ({ pattern: `a.{60}[^ab#${String.fromCharCode(0x4e00 + i)}]` }));
 const tools = [
   { name: "judge", inputSchema: { type: "object", properties: { text: { anyOf: hostilePatterns } } } },
@@ -71,7 +71,7 @@ async function child() {
 /** `belljar serve` with its client, which can be told not to read. */
 class Served {
   constructor(belljar) {
-    // As the kernel has it.
+    // As the kernel represents it.
     this.name = basename(belljar).slice(0, 15);
     this.folder = mkdtempSync(join(tmpdir(), "hostile-host-"));
     const config = join(this.folder, "belljar.toml");
@@ -145,7 +145,7 @@ function field(pid, key) {
     const line = readFileSync(`/proc/${pid}/status`, "utf8").split("\n").find((line) => line.startsWith(`${key}:`));
     return line && Number.parseInt(line.slice(key.length + 1), 10);
   } catch {
-    return undefined; // It has ended meanwhile.
+    return undefined; // It has ended in the meantime.
   }
 }
 
@@ -220,7 +220,7 @@ async function measure(belljar, attack) {
   const how = await Promise.race([attack(served), patience, served.ended.then(() => "ended")]);
   const took = performance.now() - begun;
   clearInterval(probe);
-  // What is under way still may answer.
+  // Requests under way may still be answered.
   await Promise.race([Promise.all([...served.waiting.keys()].map(() => served.ask("ping"))), new Promise((over) => setTimeout(over, 1_000))]);
   clearInterval(sampler);
   peak = Math.max(peak, served.memory());
