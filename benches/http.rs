@@ -150,8 +150,8 @@ impl Connection {
     }
 }
 
-/// Has `clients` at once make `runs` each, one after the other; one that loses a run stops. `code`
-/// gives a script and its expected value.
+/// Makes `clients` concurrent clients make `runs` runs each, one at a time. A client that loses a
+/// run stops. `code` returns a script and its expected value.
 pub async fn load(
     endpoint: &Endpoint,
     clients: usize,
@@ -218,7 +218,7 @@ async fn one(
     }
 }
 
-/// The time within which so many percent were answered.
+/// The time within which this percentage was answered.
 pub fn percentile(sorted: &[Duration], of_hundred: usize) -> Duration {
     let at = (sorted.len() * of_hundred / 100).min(sorted.len().saturating_sub(1));
     sorted.get(at).copied().unwrap_or_default()

@@ -6,7 +6,7 @@
 pub mod http;
 pub mod soak;
 
-/// A script as models write them, without tools.
+/// A typical script as models write it, without tools.
 pub const TYPICAL: &str = "
     interface Item { id: number; name: string; tags: string[] }
     const items: Item[] = Array.from({ length: 50 }, (_, id) => ({ id, name: `item ${id}`, tags: id % 2 ? ['odd'] : [] }));

@@ -1,4 +1,4 @@
-//! Very many short runs of every kind, sequential and concurrent, while the process is watched.
+//! Very many short runs of every kind, sequential and concurrent, while the process is monitored.
 
 use std::{
     io,
@@ -38,7 +38,7 @@ struct Kind {
     limits: Limits,
 }
 
-/// The names of all kinds, of which a run is the next.
+/// The names of all kinds, which take turns.
 pub fn kinds() -> Vec<&'static str> {
     all().iter().map(|kind| kind.name).chain(["dropped in a call"]).collect()
 }
@@ -88,7 +88,7 @@ fn all() -> Vec<Kind> {
     ]
 }
 
-/// Makes `runs` runs, of each kind in turn, and reports on the process after each `every` of them.
+/// Makes `runs` runs, of each kind in turn, and reports on the process after every `every` runs.
 ///
 /// # Errors
 /// The process cannot be watched: there is no `/proc`.
@@ -130,7 +130,7 @@ async fn one(sandbox: &Sandbox, kinds: &[Kind], tools: &Arc<dyn Tools>, number: 
         let limits = Limits::default();
         let mut run =
             sandbox.run(Program::new("await box.wait({})")).limits(&limits).tools(tools.clone()).into_future();
-        // As far as it gets without waiting; then it is dropped.
+        // The run gets as far as it can without waiting; then it is dropped.
         assert!((&mut run).now_or_never().is_none(), "a call of 50 ms has an answer at once");
         return;
     };

@@ -50,7 +50,7 @@ mod measures {
     /// Messages for the lower bound.
     const MESSAGES: u32 = 20_000;
 
-    /// What is run, how often, and by how many calls its time is divided.
+    /// What is run, how often, and how many calls its time is divided by.
     struct Case {
         name: &'static str,
         source: &'static str,

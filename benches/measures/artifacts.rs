@@ -117,14 +117,14 @@ fn value(value: Value) -> NewArtifact {
     }
 }
 
-/// The start of a run that no other run has.
+/// The start of a run that is like no other.
 fn start() -> RunStart {
     static RUNS: AtomicU64 = AtomicU64::new(0);
     let (run, asker) = (RunId::from_bits(RUNS.fetch_add(1, Relaxed)), Asker::new(None, None));
     RunStart { run, at: SystemTime::now(), origin: "bench", asker, source_bytes: None, source: None }
 }
 
-/// Texts of words, of which some are frequent and most are rare.
+/// Texts of words, some of which are frequent and most of which are rare.
 #[derive(Default)]
 struct Words(u64);
 
@@ -162,7 +162,7 @@ async fn timed(once: impl Future<Output = ()>) -> Duration {
     begun.elapsed()
 }
 
-/// The median, what 99 of a hundred are below, and the longest, in milliseconds.
+/// The median, the 99th percentile, and the longest, in milliseconds.
 fn figures(mut taken: Vec<Duration>) -> [f64; 3] {
     taken.sort_unstable();
     let ms = |place: usize| taken.get(place).map_or(f64::NAN, |taken| taken.as_secs_f64() * 1e3);

@@ -1,6 +1,6 @@
-//! What components of others cost, in this process: a run from instance to drop in a warm pool, a
-//! typed call beside the same call without types, and the conversion of a large typed result:
-//! `cargo bench --workspace --bench components`.
+//! What components of others cost, in this process: a run in a warm pool, from instantiation to
+//! drop; a typed call beside the same call without types; and the conversion of a large typed
+//! result: `cargo bench --workspace --bench components`.
 
 #![allow(
     clippy::unwrap_used,

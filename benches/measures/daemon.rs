@@ -1,7 +1,7 @@
 //! What the daemon costs: `cargo bench --workspace --bench daemon`.
 //!
 //! - `belljar call` on a warm child, and `belljar run` of a script without tools, each from `exec`
-//!   to the exit of the process, through the daemon. Next to them the same call timed inside the
+//!   to the exit of the process, through the daemon. Next to them, the same call timed inside the
 //!   daemon, and the time of a process that does nothing.
 //! - A thousand calls from 32 processes at a time: how many are answered, and by how many children.
 //! - `kill -9` of the daemon while a call waits: how long until the caller has its error.
@@ -70,8 +70,8 @@ fn main() {
     shell.command(&["daemon", "stop"]).status().unwrap();
 }
 
-/// Calls one after the other inside the daemon, and the total milliseconds: the clocks in there
-/// have millisecond resolution.
+/// Sequential calls inside the daemon, and their total in milliseconds: the clocks in there have
+/// millisecond resolution.
 const INSIDE: u16 = 500;
 const TIMED: &str = "const begun = performance.now(); \
     for (let i = 0; i < 500; i++) await kid.echo({ text: 'a line of text' }); performance.now() - begun";

@@ -1,10 +1,10 @@
 //! What the HTTP front costs, and how belljar handles many clients: `cargo bench --workspace
 //! --bench http`.
 //!
-//! - One `tools/call` of `return 1` over the loopback, above the run itself: the time until its
-//!   answer is there, less the run's own time in the outcome. The same over stdin and stdout, in
+//! - One `tools/call` of `return 1` over the loopback, beyond the run itself: the time until its
+//!   answer arrives, less the run's own time in the outcome. The same over stdin and stdout, in
 //!   turn.
-//! - Requests a second over HTTP and over stdin and stdout, as many at a time, in turn.
+//! - Requests per second over HTTP and over stdin and stdout, equally many at a time, in turn.
 //! - 500 clients that make 20 runs each, more than there are slots and places in the queue: each
 //!   run leaves a line in a file. It prints how many lines there are, and how long the clients
 //!   waited for their answers.
@@ -127,7 +127,7 @@ fn row(what: &str, times: &[Times]) {
     );
 }
 
-/// Calls a second over HTTP.
+/// Calls per second over HTTP.
 async fn rate(endpoint: &Endpoint) -> f64 {
     let (made, end) = (Arc::new(AtomicUsize::new(0)), Instant::now() + SPAN);
     let mut working = tokio::task::JoinSet::new();
@@ -213,7 +213,7 @@ struct Killed(Child);
 
 impl Drop for Killed {
     fn drop(&mut self) {
-        // One that has ended already cannot be killed.
+        // A process that has already ended cannot be killed.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
@@ -250,7 +250,7 @@ impl Pipe {
         self.hear()["result"]["structuredContent"].take()
     }
 
-    /// Calls a second.
+    /// Calls per second.
     fn rate(&mut self) -> f64 {
         let end = Instant::now() + SPAN;
         let (mut made, mut waiting) = (0_usize, 0_usize);

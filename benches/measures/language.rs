@@ -1,8 +1,8 @@
 //! The language's own work, in the sandbox and in stock Boa built natively, in turn, in one
 //! process: `cargo bench --workspace --bench language [-- ROUNDS]`.
 //!
-//! Each script prepares its data, and measures its work itself, in milliseconds. Work that is
-//! quadratic in stock Boa is measured there with a tenth of the data.
+//! Each script prepares its data and measures its own work, in milliseconds. Work that is quadratic
+//! in stock Boa is measured there with a tenth of the data.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, missing_docs, reason = "a bench that cannot go on has failed")]
 

@@ -1,7 +1,7 @@
 //! What it costs to judge the calls of a script before it runs:
 //! `cargo bench --workspace --bench plan`.
 //!
-//! Each script is read, but not run. In the second of each pair its server has a made-up name, so
+//! Each script is read, but not run. In the second of each pair, the server has a made-up name, so
 //! that nothing is found, asked or judged: the difference is the cost.
 
 #![allow(clippy::unwrap_used, missing_docs, reason = "a bench that cannot go on has failed")]

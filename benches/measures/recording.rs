@@ -30,7 +30,7 @@ use tokio::runtime::Builder;
 const ROOM: ByteSize = ByteSize::mib(16);
 const CALLS: u32 = 1_000;
 
-/// What is run, how many pairs of it count, and by how many calls its time is divided.
+/// What is run, how many pairs of it count, and how many calls its time is divided by.
 struct Case {
     name: &'static str,
     source: String,

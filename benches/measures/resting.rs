@@ -108,8 +108,8 @@ impl House {
             let recording = Recording::read(recording).unwrap();
             let (replayed, replay) = timed(self.allows.replay(&recording)).await;
             assert!(whole.is_ok() && replayed.unwrap().is_ok());
-            // Entries of the ledger that nobody waited for are written by then, outside of
-            // anybody's time.
+            // By then, entries of the ledger that nobody waited for have been written, outside of
+            // any measured time.
             self.owner.runs(Filter { limit: 1, ..Filter::default() }).await.unwrap();
             let (parked, park) = timed(execute(&self.asks, calls, asked, round as u64)).await;
             let run = resting(&parked);
@@ -136,7 +136,7 @@ impl House {
                 resting(&execute(&self.asks.with_asker(asker), 20, 1, each).await);
             }
         };
-        // What the first ones allocate is allocated once.
+        // What the first runs allocate is allocated once.
         rest(1_000_000, 100).await;
         let (memory, disk, sealed) = (resident(), bytes(folder), self.owner.resting_bytes().await.unwrap());
         let began = Instant::now();

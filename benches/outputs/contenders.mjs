@@ -1,5 +1,6 @@
-// What a model would write for each task, and what it gets back. The scripts are written by hand: the first act asks for everything, as
-// one does who does not know how much that is; then comes a question about it, and later, in another process, one more.
+// What a model would write for each task, and what it gets back. The scripts are written by hand:
+// the first step asks for everything, like a model that does not know how much that is. Then comes
+// a question about it and later, in another process, one more.
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -38,7 +39,7 @@ class Conversation {
   }
 }
 
-/** The server's own tools, whose results are in the context whole: the second question needs no further call. */
+/** The server's own tools, whose results are in the context in full: the second question needs no further call. */
 export async function plain(task, servers) {
   const conversation = new Conversation();
   await conversation.with(servers[task.server], async (call) => {
@@ -82,7 +83,7 @@ export async function belljar(task, servers, { program, folder, artifacts }) {
 export async function contextMode(task, { node, start, folder }) {
   const home = join(folder, `${task.name}-context-mode`);
   mkdirSync(home, { recursive: true });
-  // It confines files to its project: that has the log and the database.
+  // It confines files to its project, so the project has the log and the database.
   const env = { HOME: home, CLAUDE_PROJECT_DIR: folder, CONTEXT_MODE_DIR: home };
   const server = { command: [node, start], options: { env, cwd: folder } };
   const conversation = new Conversation();

@@ -22,7 +22,7 @@ const one = (next, list) => list[Math.floor(next() * list.length)];
 const SERVICES = ["billing", "checkout", "search", "session", "uploads"];
 const VERBS = ["GET", "POST", "PUT", "DELETE"];
 
-/** Lines of five services; some are errors, and two of them are about a database that is not there. */
+/** Lines of five services; some are errors, and two of them are about a database that does not exist. */
 export function log() {
   const next = random(1);
   const lines = [];
@@ -50,7 +50,7 @@ const counted = (lines, services) =>
 const TOPICS = ["caching", "deployment", "logging", "migration", "monitoring", "pagination", "permissions", "sessions", "search", "uploads"];
 const WORDS = "the service keeps each request for a while and then writes what it knows about the client to the store where another worker reads it later in order and answers with a page of results unless a limit was reached before that happened".split(" ");
 
-/** The text of a page, in paragraphs; page 23 says what nobody else says. */
+/** The text of a page, in paragraphs; page 23 says what no other page says. */
 export function page(number) {
   const next = random(1000 + number);
   const topic = TOPICS[number % TOPICS.length];

@@ -74,7 +74,7 @@ async function measure() {
       process.stderr.write(`${task.title}: ${contender} …\n`);
       const before = served.asked();
       const { standing, written, read, asked, answers } = await talk(task);
-      // What reads the pages by itself is counted at the site.
+      // Contenders that read the pages themselves are counted at the site.
       const calls = asked || served.asked() - before;
       const answered = task.isAnswered(...answers, contender === "the servers' tools");
       rows.push({ task: task.title, contender, standing, written, read, calls, answered, ...(options.answers ? { answers } : {}) });

@@ -1,4 +1,5 @@
-// Run by scripts/test. It needs nothing but Node.js: what is installed for the comparison is not there.
+// Run by scripts/test. It needs nothing but Node.js, since what the comparison needs is not
+// installed there.
 
 import assert from "node:assert/strict";
 import test from "node:test";

@@ -34,7 +34,7 @@ export function logTask(path, errors) {
       question: ["ctx_execute_file", { path, language: "javascript", code: counting }],
       later: ["ctx_search", { queries: ["refused connection"] }],
     },
-    // The whole log has what is to be counted.
+    // The whole log contains what is to be counted.
     isAnswered: (first, later, isWhole) => (isWhole ? first.length > 1e6 : hasCounts(errors)(first)) && /10\.0\.3\.7:5432 refused/.test(later),
   };
 }

@@ -1,9 +1,9 @@
 //! belljar as one of the contenders of `benches/peers`, by the protocol in its README: `peers ROW
 //! MILLISECONDS` prints a line of JSON.
 //!
-//! As in a server, runs are on the workers of a runtime with as many threads as there are cores.
-//! Each run has its own instance. belljar does not keep started sandboxes that wait for a script,
-//! so starting the instance is included in every row.
+//! As in a server, runs execute on the workers of a runtime with as many threads as there are
+//! cores. Each run has its own instance. belljar does not keep started sandboxes that wait for a
+//! script, so starting the instance is included in every row.
 
 #![allow(
     clippy::unwrap_used,
@@ -65,7 +65,7 @@ impl Jar {
         }
     }
 
-    /// One run that does not count, then as many as there is time for.
+    /// One run that does not count, then as many as fit into the time.
     fn sample(&self, row: &str, budget: Duration, box_of: fn() -> ToolSet) -> Value {
         let (script, limits) = (workload(row), patient());
         let once =
@@ -81,7 +81,8 @@ impl Jar {
         json!({ "milliseconds": milliseconds, "value": value })
     }
 
-    /// Many runs that wait for a tool; the parent process measures its memory before and then.
+    /// Many runs that wait for a tool; the parent process measures its memory before and during
+    /// that.
     fn waiting(&self, row: &str, count: usize) -> Value {
         let (script, limits) = (workload(row), patient());
         let (arrival, mut arrivals) = mpsc::unbounded_channel();

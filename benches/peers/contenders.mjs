@@ -1,4 +1,4 @@
-// Who is measured, and how each is started. What they answer is in README.md.
+// Who is measured, and how each contender is started. Their answers are described in README.md.
 
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
@@ -7,7 +7,7 @@ import process from "node:process";
 const path = (relative) => fileURLToPath(new URL(relative, import.meta.url));
 const script = (name) => path(`contenders/${name}`);
 
-// A limit of V8 for the whole process is all that `node:vm` and Deno have for memory.
+// `node:vm` and Deno can only limit memory with V8's limit for the whole process.
 const heap = (row) => (row.kind === "hostile" ? `--max-old-space-size=${row.megabytes}` : "--max-old-space-size=4096");
 
 /** By name: from a row of rows.json to a command, to which the row's name and the milliseconds are added. */
@@ -15,7 +15,7 @@ export const CONTENDERS = {
   belljar: () => [belljar()],
   "node-vm": (row) => [process.execPath, heap(row), script("node-vm.mjs")],
   "worker-threads": () => [process.execPath, script("worker-threads.mjs")],
-  // isolated-vm asks for this option from Node.js 20 on.
+  // isolated-vm requires this option since Node.js 20.
   "isolated-vm": () => [process.execPath, "--no-node-snapshot", script("isolated-vm.mjs")],
   "quickjs-emscripten": () => [process.execPath, script("quickjs-emscripten.mjs")],
   deno: (row) => {

@@ -1,9 +1,9 @@
-// belljar and what a user could pick instead, in turn, in one run on one machine: see README.md.
+// belljar and its alternatives, in turn, in one run on one machine: see README.md.
 //
 //     node benches/peers/measure.mjs [--rows fib,json] [--contenders belljar,deno] [--rounds 5]
 //         [--milliseconds 400] [--json | --markdown]
 //
-// A first Ctrl-C ends the run after the row that is being measured, and shows what there is.
+// The first Ctrl-C ends the measurement after the current row, and shows the results so far.
 
 import { readFileSync } from "node:fs";
 import os from "node:os";
@@ -15,7 +15,7 @@ import { proportionalBytes, runContender } from "./processes.mjs";
 import { asDocument, asText, table } from "./summary.mjs";
 
 const ROWS = JSON.parse(readFileSync(new URL("rows.json", import.meta.url), "utf8"));
-// Time for a process to start, and to show that it goes on.
+// Time for a process to start, and to show that it can continue.
 const AROUND_AN_ATTACK = 14_000;
 
 const { values: options } = parseArgs({
@@ -31,7 +31,7 @@ const { values: options } = parseArgs({
 const rows = chosen(ROWS, options.rows, "row");
 const names = Object.keys(chosen(CONTENDERS, options.contenders, "contender"));
 const begun = performance.now();
-// What others compute beside the measure is in every figure.
+// Other work on the machine affects every figure.
 const loadBefore = os.loadavg()[0];
 let stopping = false;
 for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => (stopping = true));
@@ -40,7 +40,7 @@ const { about, missing } = await introductions();
 const answers = await measure();
 report();
 
-/** What each contender says of itself; those that cannot say are not installed, and stay in the table. */
+/** What each contender says about itself; those that cannot answer are not installed, and stay in the table. */
 async function introductions() {
   const about = {};
   const missing = {};
@@ -52,13 +52,13 @@ async function introductions() {
   return { about, missing };
 }
 
-/** Round by round, row by row, contender by contender, so that a slow minute of the machine is everybody's. */
+/** Round by round, row by row, contender by contender, so that a slow minute of the machine affects all of them. */
 async function measure() {
   const answers = [];
   const rounds = Number(options.rounds);
   for (let round = 1; round <= rounds; round++) {
     for (const [row, settings] of Object.entries(rows)) {
-      // What is hostile ends in one way; figures are what needs repetition.
+      // An attack always ends in the same way; only figures need repetition.
       if (settings.kind === "hostile" && round > 1) continue;
       if (stopping) return answers;
       process.stderr.write(`round ${round} of ${rounds}: ${row}\n`);
@@ -126,7 +126,7 @@ function chosen(all, names, what) {
   return Object.fromEntries(asked.map((name) => [name, all[name]]));
 }
 
-/** The line of a complaint that says most. */
+/** The most informative line of an error. */
 function reason(complaint) {
   const lines = complaint.trim().split("\n");
   return (lines.find((line) => /error/i.test(line)) ?? lines.at(-1) ?? "").trim().slice(0, 160);

@@ -1,5 +1,5 @@
-// Run by scripts/test. It needs no peer but Node.js itself: what is installed for the measure is
-// not there.
+// Run by scripts/test. It needs no peer but Node.js itself: what the measurement needs is not
+// installed there.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-// A contender as a process, with bounds from outside, so that nothing that a row does to it reaches
+// A contender as a process, with limits from outside, so that nothing that a row does to it affects
 // the machine.
 
 import { spawn } from "node:child_process";
@@ -6,7 +6,7 @@ import { readFileSync, readdirSync } from "node:fs";
 import { createInterface } from "node:readline";
 import process from "node:process";
 
-/** What a process and its children may take. The longest row that is no attack takes some ten seconds. */
+/** What a process and its children may take. The longest row that is not an attack takes some ten seconds. */
 export const BOUNDS = { milliseconds: 60_000, bytes: 3e9 };
 const WATCH_MILLISECONDS = 20;
 
@@ -19,13 +19,13 @@ const WATCH_MILLISECONDS = 20;
 export async function runContender([command, ...args], options = {}) {
   const { onLine = () => {}, milliseconds, bytes } = { ...BOUNDS, ...options };
   const begun = performance.now();
-  // A group of its own, so that workers end with it.
+  // A process group of its own, so that workers end with it.
   const child = spawn(command, args, { stdio: ["pipe", "pipe", "pipe"], detached: true });
   const ended = new Promise((resolve) => {
     child.once("error", (error) => resolve({ code: null, signal: null, failed: error.message }));
     child.once("close", (code, signal) => resolve({ code, signal }));
   });
-  // A process that is gone reads no more answers.
+  // A process that has ended reads no more answers.
   child.stdin.on("error", () => {});
   let complaint = "";
   child.stderr.on("data", (data) => (complaint = (complaint + data).slice(-4000)));
@@ -77,7 +77,8 @@ function treeBytes(root, bytesOf) {
   const children = new Map();
   for (const entry of readdirSync("/proc")) {
     if (!/^\d+$/.test(entry)) continue;
-    // After the name, which is in brackets and may hold anything: the state and the parent.
+    // After the name, which is in parentheses and may contain anything, come the state and the
+    // parent.
     const parent = read(`/proc/${entry}/stat`).replace(/^.*\)/s, "").split(" ")[2];
     children.set(parent, [...(children.get(parent) ?? []), entry]);
   }
@@ -95,7 +96,7 @@ function kilobytes(file, field) {
   return line ? Number.parseInt(line.slice(field.length), 10) * 1024 : 0;
 }
 
-/** A file of `/proc`, or nothing where its process has just gone. */
+/** A file of `/proc`, or nothing if its process has just ended. */
 function read(file) {
   try {
     return readFileSync(file, "utf8");

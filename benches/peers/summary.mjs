@@ -1,4 +1,4 @@
-// From what contenders answered to a table. Nothing here starts, measures or assumes anything: a
+// Turns the contenders' answers into a table. Nothing here starts, measures or assumes anything: a
 // cell that nobody answered stays empty.
 
 export const FIRST = "belljar";
@@ -44,7 +44,7 @@ function figures(row, answers) {
   return { median, low, high, samples: all.length, text: `${number(median)} (${number(low)}–${number(high)})` };
 }
 
-/** Stopped only if it was every time; the first time that it was not says why. */
+/** Stopped only if it was stopped every time; otherwise the first failure says why. */
 function verdict(row, answers) {
   const judged = answers.map((answer) => {
     const over = answer.outcome === "stopped" && answer.peakBytes > FAR_OVER * row.megabytes * 1e6;

@@ -2,10 +2,11 @@
 //! --workspace --bench conformance -- PATH [FILTER]`.
 //!
 //! It prints how many tests pass in each, and every test that stock Boa passes and the sandbox does
-//! not: on stderr as soon as it is known (with those that pass in neither), and again at the end.
-//! Those are defects, unless they are in `known.txt`, with a reason; with any other, it fails.
-//! Each test runs once, in sloppy mode unless it requires strict mode, by an indirect `eval`: the
-//! sandbox has no other way to run a script as the suite wants it. Modules are left out.
+//! not: on stderr as soon as it is known (together with those that pass in neither), and again at
+//! the end. Those are defects, unless they are in `known.txt`, with a reason; with any other, it
+//! fails. Each test runs once, in sloppy mode unless it requires strict mode, through an indirect
+//! `eval`: the sandbox has no other way to run a script as the suite requires. Modules are left
+//! out.
 
 #![allow(
     clippy::unwrap_used,
@@ -43,7 +44,7 @@ const STRIDE: usize = 1_000;
 /// The iterations that stock Boa may loop: it has no other limit.
 const MAX_LOOPS: u64 = 20_000_000;
 
-/// What the suite expects of its host, as far as both engines have it.
+/// What the suite expects of its host, as far as both engines support it.
 const HOST: &str = "
 var __said = '';
 var print = (text) => { __said += text + '\\n'; };
@@ -67,8 +68,8 @@ fn script(test: &Test) -> String {
         let literal = serde_json::to_string(text).unwrap();
         literal.replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029")
     };
-    // The host's part is evaluated before it: a directive at the start of a strict test only counts
-    // there.
+    // The host's part is evaluated on its own, before the test: the directive of a strict test
+    // counts only at the start of its source.
     let (host, source) = (literal(HOST), literal(&test.source));
     format!(
         "((0, eval)({host}), (function () {{ try {{ (0, eval)({source}); return 'ended'; }} \

@@ -9,7 +9,7 @@ use tokio::runtime::Runtime;
 use crate::table::{head, row};
 
 const ROUNDS: usize = 200;
-/// For the script to be well under way.
+/// Long enough for the script to be well under way.
 const UNDER_WAY: Duration = Duration::from_millis(5);
 
 pub(crate) fn measure(runtime: &Runtime) {

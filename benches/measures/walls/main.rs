@@ -2,9 +2,9 @@
 //! the names of some of them after `--`.
 //!
 //! `deadline`: how late a deadline is; `neighbour`: how endless scripts affect an innocent one;
-//! `waiting`: what a thousand runs take that wait for tools; `queue`: what ten thousand take that
-//! wait for a slot; `cancel`: how soon a dropped run's slot is free; `cost`: what fuel, epochs and
-//! the memory limiter cost.
+//! `waiting`: what a thousand runs that wait for tools take; `queue`: what ten thousand runs that
+//! wait for a slot take; `cancel`: how soon a dropped run's slot is free; `cost`: what fuel, epochs
+//! and the memory limiter cost.
 
 #![allow(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! What ten thousand runs take that wait for a slot.
+//! What ten thousand runs that wait for a slot take.
 
 use std::time::Instant;
 

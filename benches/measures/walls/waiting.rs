@@ -1,7 +1,8 @@
-//! What a thousand runs take that all wait for a tool.
+//! What a thousand runs that all wait for a tool take.
 //!
 //! All instances share the pages of the snapshot that they have not written to. `VmRSS` counts such
-//! a page once for each of them, `Pss` once in all: that is the memory that the machine has lost.
+//! a page once for each instance, `Pss` once in total, which is the memory that the machine has
+//! lost.
 
 use belljar_measures::{
     Gate, patient,

@@ -1,4 +1,5 @@
-// A worker of Deno without permissions. It has no limit of memory of its own; V8's for the whole process is on the command line.
+// A Deno worker without permissions. It has no memory limit of its own; V8's limit for the whole
+// process is on the command line.
 
 import process from "node:process";
 

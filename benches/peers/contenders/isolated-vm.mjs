@@ -31,7 +31,7 @@ await answer({
       evaluate: (script) => context.eval(script, { copy: true, timeout: milliseconds }),
       run: (body) =>
         context.eval(`(async () => {\n${body}\n})()`, { promise: true, copy: true, timeout: milliseconds }),
-      // A memory limit has disposed of the isolate already.
+      // A memory limit may have disposed of the isolate already.
       close: () => isolate.isDisposed || isolate.dispose(),
     };
   },

@@ -1,5 +1,5 @@
-// Node's own `node:vm`. Its documentation says that it is no security mechanism, and it has no
-// limit of memory.
+// Node's own `node:vm`. Its documentation says that it is not a security mechanism, and it has no
+// memory limit.
 
 import process from "node:process";
 import vm from "node:vm";

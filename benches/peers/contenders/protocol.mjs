@@ -1,12 +1,12 @@
-// The protocol of ../README.md, for contenders that run JavaScript: everything that is not
-// particular to one of them.
+// The protocol of ../README.md, for contenders that run JavaScript: everything that is not specific
+// to one of them.
 
 import { readFileSync } from "node:fs";
 import process from "node:process";
 
 const ROWS = JSON.parse(read("../rows.json"));
 
-// What a sandbox may take in the rows that are no attack.
+// What a sandbox may take in rows that are not an attack.
 const PATIENT = { milliseconds: 30_000, megabytes: 256 };
 const SHORTEST_SAMPLES = 1;
 const LONGEST_SAMPLES = 500;
@@ -27,7 +27,7 @@ export async function answer(contender) {
   process.exit(0);
 }
 
-/** A new sandbox for each sample, from nothing to nothing. */
+/** A new sandbox for each sample, from its creation to its end. */
 async function fresh(contender, row, budget) {
   const script = workload(row);
   return sample(budget, async () => {
@@ -39,7 +39,7 @@ async function fresh(contender, row, budget) {
   });
 }
 
-/** A sandbox that is up and has run nothing, for each sample: the time of the script alone. */
+/** A started sandbox that has run nothing, for each sample: only the script is timed. */
 async function work(contender, row, budget) {
   const script = workload(row);
   return sample(budget, async () => {
@@ -52,7 +52,7 @@ async function work(contender, row, budget) {
   });
 }
 
-/** Many sandboxes that wait for a tool; whoever started this process measures its memory before and then. */
+/** Many sandboxes that wait for a tool; whoever started this process measures its memory before and during that. */
 async function waiting(contender, row) {
   const { count } = ROWS[row];
   const warm = await contender.open({}, PATIENT);
@@ -75,7 +75,7 @@ async function waiting(contender, row) {
   return { done: true };
 }
 
-/** One attack, and whether this process can go on afterwards. */
+/** One attack, and whether this process can continue afterwards. */
 async function hostile(contender, row) {
   const { milliseconds, megabytes } = ROWS[row];
   const sandbox = await contender.open(tools(), { milliseconds, megabytes });
@@ -95,7 +95,7 @@ async function hostile(contender, row) {
   return ended;
 }
 
-/** One run that does not count, then as many as there is time for. */
+/** One run that does not count, then as many as fit into the time. */
 async function sample(budget, once) {
   const { value } = await once();
   const milliseconds = [];

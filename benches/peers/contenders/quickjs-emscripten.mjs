@@ -1,5 +1,5 @@
-// quickjs-emscripten: QuickJS compiled to WebAssembly. Values cross as JSON, as its documentation
-// advises for anything large.
+// quickjs-emscripten: QuickJS compiled to WebAssembly. Values are passed as JSON, as its
+// documentation recommends for anything large.
 
 import { readFileSync } from "node:fs";
 import process from "node:process";
@@ -51,7 +51,7 @@ await answer({
   },
 });
 
-/** `$name`, which takes JSON and gives a promise of JSON. */
+/** `$name`, which takes JSON and returns a promise of JSON. */
 function offer(context, name, tool) {
   const made = context.newFunction(`$${name}`, (given) => {
     const promise = context.newPromise();

@@ -1,5 +1,5 @@
-// Node's own `node:worker_threads`: a heap of its own with limits, and all of Node.js within reach
-// of the script.
+// Node's own `node:worker_threads`: a separate heap with limits, but the script can reach all of
+// Node.js.
 
 import process from "node:process";
 import { Worker } from "node:worker_threads";

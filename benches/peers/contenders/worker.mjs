@@ -1,12 +1,12 @@
-// What runs inside the workers of Node.js and of Deno: scripts that come as messages, whose calls
-// of tools leave as messages.
+// What runs inside the workers of Node.js and of Deno: scripts that arrive as messages, and whose
+// calls of tools leave as messages.
 
 /** The text of a worker; `port` is an expression for the object that it receives and sends with. */
 export function workerSource(port, tools) {
   return `(${inside})(${port}, ${JSON.stringify(tools)});`;
 }
 
-/** The host's side: a sandbox as ./protocol.mjs wants it, over a worker that `end` ends. */
+/** The host's side: a sandbox for ./protocol.mjs, over a worker that `end` ends. */
 export function hostSide(box, milliseconds, post, end) {
   let settle;
   const receive = async ({ call, name, given, value, error }) => {
@@ -53,7 +53,7 @@ function inside(port, tools) {
       (error) => port.postMessage({ error: String(error) }),
     );
   };
-  // Node's ports are event emitters as well; what is a web worker's port is not.
+  // Node's ports are also event emitters, but a web worker's port is not.
   if (port.on) port.on("message", handle);
   else port.onmessage = (event) => handle(event.data);
 }
