@@ -1,7 +1,7 @@
 //! The modules of the sandbox, the engine and the gateway that handle foreign values and do not
 //! need wasmtime, included by path, since those crates link it.
 
-#![allow(dead_code, unreachable_pub, reason = "the modules are more than what the targets reach")]
+#![allow(dead_code, unreachable_pub, unused_imports, reason = "the modules are more than what the targets reach")]
 
 // The engine's modules know the sandbox, and what reads components, as crates.
 extern crate self as belljar_foreign;
@@ -64,8 +64,6 @@ mod plan;
 mod program;
 #[path = "../../crates/engine/src/protocol/mod.rs"]
 mod protocol;
-#[path = "../../crates/gateway/src/tool_result/mod.rs"]
-mod tool_result;
 #[path = "../../crates/foreign/src/reading.rs"]
 mod reading;
 #[path = "../../crates/foreign/src/refusal.rs"]
@@ -74,6 +72,8 @@ mod refusal;
 mod request;
 #[path = "../../crates/sandbox/src/tool.rs"]
 mod tool;
+#[path = "../../crates/gateway/src/tool_result/mod.rs"]
+mod tool_result;
 #[path = "../../crates/sandbox/src/tools.rs"]
 mod tools;
 #[path = "../../crates/sandbox/src/toolset.rs"]
