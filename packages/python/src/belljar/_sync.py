@@ -152,8 +152,8 @@ class _LoopThread:
         idle: Future[bool] = Future()
 
         def finish() -> None:
-            idle.set_result(not asyncio.all_tasks(loop))
-            loop.create_task(_stop_when_idle())
+            idle.set_result(not asyncio.all_tasks())
+            asyncio.get_running_loop().create_task(_stop_when_idle())
 
         with self._lock:
             loop, thread, self._loop, self._thread = self._loop, self._thread, None, None
