@@ -185,10 +185,13 @@ fn whoever_decides_again_or_too_late_is_told() {
     let run = answer["result"]["structuredContent"]["run"].as_str().unwrap();
     let folder = terminal.folder.path().join(".local/state/belljar");
     let file = rusqlite::Connection::open(folder.join("ledger.db")).unwrap();
-    let bits: i64 = file.query_row("SELECT id FROM questions", [], |row| row.get(0)).unwrap();
+    let (bits, expires): (i64, i64) =
+        file.query_row("SELECT id, expires_ms FROM questions", [], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
     let id = belljar_approvals::QuestionId::from_bits(bits.cast_unsigned()).to_string();
-    // Until it expires.
-    std::thread::sleep(Duration::from_millis(2_100));
+    let expires = SystemTime::UNIX_EPOCH + Duration::from_millis(expires.cast_unsigned() + 1);
+    while let Ok(left) = expires.duration_since(SystemTime::now()) {
+        std::thread::sleep(left + Duration::from_millis(1));
+    }
     let late = terminal.belljar(&["approve", &id, "--yes"]);
     assert!(late.code == 1 && late.stderr.contains("it is too late: the question has expired"), "{late:?}");
     // It is denied, with the reason.
