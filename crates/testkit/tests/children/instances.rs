@@ -259,7 +259,7 @@ async fn the_state_of_a_principal_is_not_given_up_for_another_until_it_is_old_an
 #[tokio::test]
 async fn what_was_stopped_for_idleness_gives_its_place_to_another_server() {
     let (mut first, mut second) = (spec(&["stateful"]), spec(&["stateful"]));
-    first.life.idle = Some(SHORT);
+    first.life.idle = Some(Duration::from_secs(2));
     second.name = "second".to_owned();
     let mut options = options();
     options.instances.in_all = 1;

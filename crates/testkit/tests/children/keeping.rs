@@ -26,13 +26,21 @@ async fn counted(upstream: &Upstream) -> Value {
 
 #[tokio::test]
 async fn an_idle_child_is_stopped_and_comes_back_on_demand() {
-    let upstream = upstream(spec_with(&["stateful"], |life| life.idle = Some(SHORT)));
+    let upstream = upstream(spec_with(&["stateful"], |life| life.idle = Some(Duration::from_secs(2))));
     let mut changes = upstream.subscribe();
     assert_eq!((counted(&upstream).await, counted(&upstream).await), (json!(1), json!(2)));
     state_when(&mut changes, ServerState::Stopping).await;
     let cold = state_when(&mut changes, ServerState::Cold).await;
     assert_eq!((cold.pid, cold.uptime_ms, cold.last_error, cold.tools), (None, None, None, Some(7)));
     assert_eq!(counted(&upstream).await, 1, "it is another life");
+    upstream.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_child_is_not_idle_while_it_starts() {
+    let upstream = upstream(spec_with(&["slow-list", "3000"], |life| life.idle = Some(Duration::from_secs(1))));
+    let called = tokio::time::timeout(AMPLE, call(&upstream, "echo", json!({}))).await;
+    called.expect("it is not stopped before anybody can call it").expect("a result");
     upstream.shutdown().await;
 }
 

@@ -332,6 +332,7 @@ enum End {
 async fn watch_over(core: &Core, running: Running) -> Option<Exit> {
     let Running { mut link, service, connection, death, unresponsive, spoken: _ } = running;
     let (stop, in_flight) = (&core.shared.stop, connection.in_flight.clone());
+    in_flight.open();
     let idle = core.spec.life.idle.filter(|_| !is_kept(&core.spec) && !core.spec.life.warm);
     let cancellation = service.cancellation_token();
     let mut serving = pin!(service.waiting());

@@ -27,7 +27,7 @@ pub(crate) struct InFlightCalls {
 struct InFlightState {
     in_flight: usize,
     calls: usize,
-    /// When the last call ended, or the connection was made.
+    /// When the last call ended, or calls were first taken.
     since: Instant,
     closed: bool,
     /// Calls that timed out since the last answer.
@@ -61,6 +61,11 @@ impl InFlightCalls {
 
     pub(crate) fn in_flight(&self) -> usize {
         self.state.lock().in_flight
+    }
+
+    /// Calls are taken from now on: what was before counts as no idle time.
+    pub(crate) fn open(&self) {
+        self.state.lock().since = Instant::now();
     }
 
     /// Takes no more calls.

@@ -3,7 +3,8 @@
 use std::{
     fs,
     io::{self, Write},
-    process,
+    process, thread,
+    time::Duration,
 };
 
 use serde_json::{Value, json};
@@ -38,6 +39,19 @@ pub(crate) fn mute_list() -> io::Result<()> {
     let output = Output::default();
     read_all(|message| match message.method() {
         "tools/list" => Ok(()),
+        _ => answer_the_rest(&output, &message),
+    })
+}
+
+/// Lists its tools after a while, and answers each call with a text.
+pub(crate) fn slow_list(time: Duration) -> io::Result<()> {
+    let output = Output::default();
+    read_all(|message| match message.method() {
+        "tools/list" => {
+            thread::sleep(time);
+            output.result(message.id(), json!({"tools": tools()}))
+        }
+        "tools/call" => output.result(message.id(), text("called")),
         _ => answer_the_rest(&output, &message),
     })
 }

@@ -23,6 +23,7 @@ mod worker;
 use std::{
     io::{self, Read, Write},
     process::ExitCode,
+    time::Duration,
 };
 
 const USAGE: &str = "\
@@ -32,6 +33,7 @@ exit            exits at once with a message on stderr
 mute            reads, and never answers
 refuse          refuses every request, the handshake included
 mute-list       greets, and never lists its tools
+slow-list MS    healthy, and takes this long to list its tools
 hang-call       lists its tools, and never answers a call
 crash-on-call   lists its tools, and exits when one is called
 echo            healthy, with the tools echo, fail and slow
@@ -96,6 +98,10 @@ fn main() -> ExitCode {
         ["mute"] => io::stdin().read_to_end(&mut Vec::new()).map(drop),
         ["refuse"] => flawed::refuse(),
         ["mute-list"] => flawed::mute_list(),
+        ["slow-list", time] => match time.parse() {
+            Ok(time) => flawed::slow_list(Duration::from_millis(time)),
+            Err(error) => Err(io::Error::other(error)),
+        },
         ["hang-call"] => flawed::hang_call(),
         ["crash-on-call"] => flawed::crash_on_call(),
         ["echo"] => echo::echo(),
