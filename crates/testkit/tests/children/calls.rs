@@ -141,10 +141,10 @@ async fn progress_extends_a_call_up_to_its_total() {
     let upstream = child(&["probe"]);
     upstream.tools("child").await.expect("it starts");
     let path = ToolPath::new("child", "progress");
-    let quiet = Duration::from_millis(1_500);
+    let quiet = Duration::from_secs(4);
     let limit = CallLimit { quiet, total: AMPLE };
     // Each report comes well within the quiet time, but all of them together do not.
-    let patient = upstream.call(&path, arguments(json!({"times": 20, "ms": 100})), limit).await;
+    let patient = upstream.call(&path, arguments(json!({"times": 50, "ms": 100})), limit).await;
     assert!(patient.is_ok(), "{patient:?}");
     let limit = CallLimit { quiet, total: Duration::from_millis(900) };
     let fault = upstream.call(&path, arguments(json!({"times": 50, "ms": 100})), limit).await.expect_err("too long");
