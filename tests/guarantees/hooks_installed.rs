@@ -55,7 +55,7 @@ fn every_client_gets_hooks_that_its_shell_can_run() {
             hook.env("BELLJAR_NO_DAEMON", "1").env_remove("BELLJAR_CONFIG");
             let mut hook = hook.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
             let input = json!({ "cwd": "/", "tool_name": "Read", "tool_input": {} }).to_string();
-            hook.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+            let _ = hook.stdin.take().unwrap().write_all(input.as_bytes());
             let answer = Answer::of(hook.wait_with_output().unwrap());
             assert_eq!((answer.code, answer.stderr.as_str()), (0, ""), "{client} {event}: {answer:#?}");
             assert!(answer.json().is_object(), "{client} {event}: {answer:#?}");

@@ -9,13 +9,14 @@ use std::{
 
 use belljar_hooks::MAX_INPUT_BYTES;
 
-/// How long a client may take to send its input. It is there when the process starts, or never.
+/// How long a client may take to send its input, unless `--wait` is longer. It is there when the
+/// process starts, or never.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// How much of an input that is too long is read and discarded, so that the client can write it.
 const DRAINED_BYTES: u64 = 64 << 20;
 
 /// The whole input, or why there is none.
-pub(super) fn read() -> Result<Vec<u8>, String> {
+pub(super) fn read(wait: Duration) -> Result<Vec<u8>, String> {
     let (sender, receiver) = mpsc::sync_channel(1);
     let read = move || {
         let mut input = Vec::new();
@@ -33,12 +34,13 @@ pub(super) fn read() -> Result<Vec<u8>, String> {
         .name("input".to_owned())
         .spawn(read)
         .map_err(|error| format!("no thread can be started: {error}"))?;
-    match receiver.recv_timeout(PATIENCE) {
+    let patience = wait.max(PATIENCE);
+    match receiver.recv_timeout(patience) {
         Ok(Ok(input)) if input.len() > MAX_INPUT_BYTES => {
             Err(format!("the input has more than {MAX_INPUT_BYTES} bytes"))
         }
         Ok(Ok(input)) => Ok(input),
         Ok(Err(error)) => Err(format!("the input cannot be read: {error}")),
-        Err(_) => Err(format!("the input has not ended for {} s", PATIENCE.as_secs())),
+        Err(_) => Err(format!("the input has not ended for {} s", patience.as_secs())),
     }
 }

@@ -148,7 +148,7 @@ impl Called {
     }
 
     async fn decide(&self) -> Result<String, String> {
-        let input = input::read()?;
+        let input = input::read(self.wait)?;
         let speaker = Speaker::named(&self.client)
             .ok_or("there is no such client: it is claude-code, codex, vscode, copilot, cursor, gemini or auto")?;
         let event = Event::named(&self.event)
