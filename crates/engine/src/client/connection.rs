@@ -132,6 +132,8 @@ impl Connection {
     /// calls [`Connection::lose_all`].
     pub(crate) async fn serve(&self, from: impl AsyncRead + Unpin) -> Lost {
         tokio::select! {
+            // What the process said counts before what its silence means.
+            biased;
             lost = self.take_all(BufReader::with_capacity(READ_BYTES, from)) => lost,
             lost = self.flushed() => lost,
             lost = self.kept_a_dropped_run() => lost,
