@@ -12,7 +12,7 @@ const STDERR_CHARS = 4_000;
 /** How long a child may take to end after its stdin was closed. */
 const END_MS = 3_000;
 /** How long to wait for the child's last output on stderr. */
-const LAST_WORDS_MS = 1_000;
+const LAST_WORDS_MS = 3_000;
 const NEWLINE = 0x0a;
 
 /** Starts the child, which writes only messages to its stdout. */

@@ -342,7 +342,7 @@ class Connection:
             self._process.kill()
             self._process.wait()
         # A child of the process may still have stderr open.
-        self._listener.join(1.0)
+        self._listener.join(3.0)
         how = self._how_it_ended()
         with self._lock:
             self._lost = how
