@@ -130,7 +130,7 @@ fn both_waiting(terminal: &Terminal) -> Vec<Value> {
 
 #[test]
 fn a_command_decides_about_several_about_a_run_and_about_any_arguments_in_just_these_words() {
-    let (terminal, config) = asking("");
+    let (terminal, config) = asking("[approvals]\nhold = '10m'");
     let mut client = Client::of(&terminal, &config, json!({}));
     client.execute(BOTH);
     let both = both_waiting(&terminal);

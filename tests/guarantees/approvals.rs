@@ -246,12 +246,12 @@ async fn a_no_is_an_error_that_can_be_caught_and_names_no_way_around() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_time_of_a_person_counts_against_no_limit() {
     let house = House::new(RULES, LONG);
-    let moment = Duration::from_millis(1500);
-    let limits = Limits { timeout: moment * 3, wait: moment, call: moment, ..Limits::default() };
+    let moment = Duration::from_secs(5);
+    let limits = Limits { timeout: moment, wait: moment, call: moment, ..Limits::default() };
     let run = house.start_with(WRITE, limits.clone());
     let question = house.questions(1).await.remove(0);
     // Longer than each of the limits: if the clocks did not stop, the run would be over.
-    tokio::time::sleep(moment * 5).await;
+    tokio::time::sleep(moment * 3 / 2).await;
     house.decide(question.id, true).await.unwrap();
     let outcome = run.await.unwrap();
     assert_eq!(outcome.result.as_ref().unwrap().as_str(), r#""/out/x""#, "{outcome:#?}");
@@ -431,7 +431,7 @@ async fn a_decision_is_compared_after_the_wait_for_a_server_that_another_run_has
     let run = house.start("await fs.write_file({ path: '/x', content: '' })");
     let question = house.questions(1).await.remove(0);
     let other = house.start(
-        "await fs.$exclusive(async () => { while ((await fs.list_directory({ path: '/' })).step < 2); }); return 1",
+        "await fs.$exclusive(async () => { while ((await fs.list_directory({ path: '/' })).step < 2) await new Promise((r) => setTimeout(r, 5)); }); return 1",
     );
     while calls.load(Ordering::SeqCst) == 0 {
         tokio::task::yield_now().await;

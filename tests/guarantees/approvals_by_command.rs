@@ -35,7 +35,12 @@ pub(crate) struct Person {
 
 impl Person {
     pub(crate) fn at(command: &Command) -> Self {
-        let mut script = in_a_terminal(command, "dumb");
+        Self::at_one_of_kind("dumb", command)
+    }
+
+    /// At a terminal of this kind: a dumb one shows no progress.
+    pub(crate) fn at_one_of_kind(kind: &str, command: &Command) -> Self {
+        let mut script = in_a_terminal(command, kind);
         let script = script.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         Self { script, shown: String::new() }
     }
@@ -62,8 +67,9 @@ impl Person {
         }
     }
 
+    /// Types a line. One that comes when the command has ended is nobody's.
     pub(crate) fn types(&mut self, line: &str) {
-        self.script.stdin.as_mut().unwrap().write_all(format!("{line}\n").as_bytes()).unwrap();
+        let _ = self.script.stdin.as_mut().unwrap().write_all(format!("{line}\n").as_bytes());
     }
 
     /// The code to type.
@@ -178,7 +184,7 @@ pub(crate) fn waiting(terminal: &Terminal) -> Value {
 
 #[test]
 fn a_decision_by_command_wants_a_person_who_types_what_the_terminal_shows() {
-    let (terminal, config) = asking("");
+    let (terminal, config) = asking("[approvals]\nhold = '10m'");
     let mut client = Client::of(&terminal, &config, json!({}));
     client.execute(CLOSE);
     let question = waiting(&terminal);
@@ -268,13 +274,13 @@ fn a_decision_comes_too_late_for_a_run_whose_process_was_killed() {
 #[cfg(target_os = "linux")]
 #[test]
 fn in_a_process_for_scripts_the_time_of_a_person_counts_against_no_limit_either() {
-    let more = "[approvals]\nallow_yes = true\n[runs]\nprocess = true\n[limits]\ntimeout = '3s'\nwait = '3s'";
+    let more = "[approvals]\nallow_yes = true\n[runs]\nprocess = true\n[limits]\ntimeout = '8s'\nwait = '8s'";
     let (terminal, config) = asking(more);
     let mut client = Client::of(&terminal, &config, json!({}));
     client.execute(CLOSE);
     let id = waiting(&terminal)["id"].take();
     // Longer than either limit: if the clocks did not stop, the run would be over.
-    std::thread::sleep(Duration::from_secs(5));
+    std::thread::sleep(Duration::from_secs(10));
     let answer = terminal.belljar(&["approve", id.as_str().unwrap(), "--yes"]);
     assert_eq!(answer.code, 0, "{answer:?}");
     let answer = client.receive();

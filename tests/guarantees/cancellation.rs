@@ -2,7 +2,7 @@
 //! behind.
 
 use std::{
-    io::{BufRead as _, BufReader, Write as _},
+    io::{BufRead as _, BufReader, Read as _, Write as _},
     path::Path,
     process::{Child, ChildStdin, Stdio},
     sync::mpsc::{Receiver, channel},
@@ -54,6 +54,28 @@ pub(crate) fn ended(mut command: Child) -> Answer {
     reading.join().unwrap().unwrap();
     drop(stdin);
     answer
+}
+
+/// The output of a server whose stdin is closed once it has sent this many answers. Closed before,
+/// it would have only some seconds for what is still under way.
+pub(crate) fn ended_after(answers: usize, mut server: Child, stdin: ChildStdin) -> Answer {
+    let (mut stdout, mut stderr) = (BufReader::new(server.stdout.take().unwrap()), server.stderr.take().unwrap());
+    let logging = thread::spawn(move || {
+        let mut log = String::new();
+        stderr.read_to_string(&mut log).unwrap();
+        log
+    });
+    let (mut said, mut answered) = (String::new(), 0);
+    while answered < answers {
+        let start = said.len();
+        assert!(stdout.read_line(&mut said).unwrap() > 0, "it ended after {answered} answers: {said}");
+        let message: Value = serde_json::from_str(&said[start..]).unwrap();
+        answered += usize::from(message.get("method").is_none());
+    }
+    drop(stdin);
+    stdout.read_to_string(&mut said).unwrap();
+    let code = server.wait().unwrap().code().unwrap_or(-1);
+    Answer { code, stdout: said, stderr: logging.join().unwrap() }
 }
 
 /// Sends a signal such as `INT`.

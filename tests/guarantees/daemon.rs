@@ -14,6 +14,7 @@ use belljar_testkit::{is_gone_within, is_running};
 use serde_json::{Value, json};
 
 use crate::{
+    approvals_by_command::Person,
     cancellation::AMPLE,
     dead_children::{child, stubborn},
     real_servers::{memory, node, python},
@@ -181,11 +182,16 @@ fn every_call_of_many_processes_is_answered_by_one_child() {
 
 #[test]
 fn who_waits_at_a_terminal_sees_what_starts_in_the_daemon() {
-    let slow = format!("sleep 1; exec {} echo", child().display());
-    let shell = Shell::new(&json!({ "kid": { "command": "sh", "args": ["-c", slow] } }));
+    let terminal = Terminal::with_daemon();
+    let go = terminal.folder.path().join("go");
+    let slow = format!("while [ ! -e '{}' ]; do sleep 0.05; done; exec {} echo", go.display(), child().display());
+    let shell = Shell::of(terminal, &json!({ "kid": { "command": "sh", "args": ["-c", slow] } }));
     let call = shell.command(&["call", "kid.echo", "--input", "{\"text\": \"there\"}"]);
-    let first = on_a_terminal(&call, "");
-    assert!(first.stdout.contains("starting kid") && first.stdout.contains("there"), "{first:#?}");
+    let mut person = Person::at_one_of_kind("xterm", &call);
+    person.sees("starting kid");
+    std::fs::write(&go, "").unwrap();
+    let (code, shown) = person.ends();
+    assert!(code == 0 && shown.contains("there"), "{shown}");
     // Nothing starts any more, so nothing is shown; and without a terminal nothing is ever shown.
     let second = on_a_terminal(&call, "");
     assert!(!second.stdout.contains("starting") && second.stdout.contains("there"), "{second:#?}");
@@ -557,7 +563,10 @@ fn what_a_child_asks_is_in_the_task_of_its_run_where_the_client_takes_no_request
     // It becomes a task when it asks, however little time has passed.
     let created = ask(1, "tools/call", json!({ "name": "execute_code", "arguments": { "code": code } }));
     let id = created["taskId"].as_str().unwrap_or_else(|| panic!("{created:#}"));
-    let task = ask(2, "tasks/get", json!({ "taskId": id }));
+    let mut task = ask(2, "tasks/get", json!({ "taskId": id }));
+    while task["status"] == "working" {
+        task = ask(2, "tasks/get", json!({ "taskId": id }));
+    }
     assert_eq!(task["status"], "input_required", "{task:#}");
     let (key, question) = task["inputRequests"].as_object().unwrap().iter().next().unwrap();
     assert_eq!(question["method"], "sampling/createMessage", "{task:#}");

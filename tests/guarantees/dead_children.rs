@@ -328,7 +328,7 @@ fn nothing_of_a_child_is_left_when_a_command_has_ended_however_it_did() {
             (&["call", "kid.echo"], 0),
             (&["run", "--code", "await kid.echo({})"], 0),
             (&["run", "--code", "await kid.echo({}); throw new Error('on purpose')"], 1),
-            (&["run", "--timeout", "10s", "--compute", "200ms", "--code", "await kid.echo({}); while (true) {}"], 1),
+            (&["run", "--timeout", "10s", "--compute", "2s", "--code", "await kid.echo({}); while (true) {}"], 1),
         ] {
             scope.spawn(move || {
                 let terminal = Terminal::new();

@@ -3,13 +3,17 @@
 
 use serde_json::{Value, json};
 
-use crate::approvals_by_command::{CLOSE, Client, asking};
+use crate::{
+    approvals_by_command::{CLOSE, Client, asking},
+    support::Terminal,
+};
 
 #[test]
 fn a_form_of_the_client_decides_by_an_explicit_word_alone() {
-    let (terminal, config) = asking("[approvals]\nwait = '2s'");
-    let ask = |answer: Option<Value>| {
-        let mut client = Client::of(&terminal, &config, json!({ "elicitation": {} }));
+    let (terminal, config) = asking("");
+    let (impatient, impatient_config) = asking("[approvals]\nwait = '5s'");
+    let ask = |terminal: &Terminal, config: &str, answer: Option<Value>| {
+        let mut client = Client::of(terminal, config, json!({ "elicitation": {} }));
         client.execute(CLOSE);
         let form = client.receive();
         assert_eq!(form["method"], "elicitation/create", "{form:#}");
@@ -29,13 +33,14 @@ fn a_form_of_the_client_decides_by_an_explicit_word_alone() {
         }
     };
     let accepted = |content: Value| Some(json!({ "action": "accept", "content": content }));
-    assert_eq!(ask(accepted(json!({ "decision": "approve this call" }))), Ok(json!("closed")));
-    assert!(ask(accepted(json!({ "decision": "deny" }))).unwrap_err().contains("the owner said no"));
+    let decided = |decision: &str| ask(&terminal, &config, accepted(json!({ "decision": decision })));
+    assert_eq!(decided("approve this call"), Ok(json!("closed")));
+    assert!(decided("deny").unwrap_err().contains("the owner said no"));
     // Accepted without content, declined, cancelled, silent: nobody has decided.
     for answer in [accepted(json!({})), Some(json!({ "action": "decline" })), Some(json!({ "action": "cancel" })), None]
     {
-        let error = ask(answer).unwrap_err();
-        assert!(error.contains("the owner was asked and did not decide within 2 s"), "{error}");
+        let error = ask(&impatient, &impatient_config, answer).unwrap_err();
+        assert!(error.contains("the owner was asked and did not decide within 5 s"), "{error}");
     }
 }
 

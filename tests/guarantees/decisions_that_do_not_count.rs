@@ -178,7 +178,7 @@ fn whoever_decides_again_or_too_late_is_told() {
         assert!(again.code == 1 && again.stderr.contains("it was approved already"), "{again:?}");
     }
 
-    let (terminal, config) = asking("[approvals]\nhold = '1ms'\nwait = '2s'\nallow_yes = true");
+    let (terminal, config) = asking("[approvals]\nhold = '1ms'\nwait = '5s'\nallow_yes = true");
     let mut client = Client::of(&terminal, &config, json!({}));
     client.execute(CLOSE);
     let answer = client.receive();
@@ -197,7 +197,7 @@ fn whoever_decides_again_or_too_late_is_told() {
     // It is denied, with the reason.
     let answer = terminal.belljar(&["resume", run, "--json", "--no-daemon", "--config", &config]);
     let message = answer.json()["error"]["message"].as_str().unwrap().to_owned();
-    assert!(message.contains("the owner was asked and did not decide within 2 s"), "{message}");
+    assert!(message.contains("the owner was asked and did not decide within 5 s"), "{message}");
 }
 
 #[test]

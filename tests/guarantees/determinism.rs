@@ -3,9 +3,10 @@
 
 use std::{sync::Arc, time::Duration};
 
-use belljar_model::{Effect, Outcome};
+use belljar_model::{Effect, Limits, Outcome};
 use belljar_sandbox::{Image, Program, Sandbox, SandboxOptions, ToolSet};
 use serde_json::{Value, json};
+use tokio::sync::watch;
 
 use crate::support;
 
@@ -26,12 +27,35 @@ pub(crate) const WORDS: &str = "
     return [...counts].filter(([word]) => /o/.test(word)).sort(([a], [b]) => a < b ? -1 : 1).length;
 ";
 
-/// Three calls that end in another order than they began in.
+/// Three calls that end in another order than they began in: each ends when its turn has come.
 pub(crate) const ORDER: &str = "
     const order = [];
-    await Promise.all([1010, 10, 510].map(ms => box.wait({ ms }).then(waited => order.push(waited))));
+    await Promise.all(['third', 'first', 'second'].map(async name => {
+        order.push(await box[name]({}));
+        await box.next({});
+    }));
     return order;
 ";
+
+/// The tools of [`ORDER`], for one run.
+pub(crate) fn in_turn() -> ToolSet {
+    let (next, _) = watch::channel(0);
+    let mut tools = ToolSet::new();
+    for (place, name) in ["first", "second", "third"].into_iter().enumerate() {
+        let turn = next.subscribe();
+        tools = tools.with("box", name, Effect::ReadOnly, move |_| {
+            let mut turn = turn.clone();
+            async move {
+                turn.wait_for(|turn| *turn == place).await.expect("the tool that gives turns is here too");
+                Ok(json!(name))
+            }
+        });
+    }
+    tools.with("box", "next", Effect::Mutating, move |_| {
+        next.send_modify(|turn| *turn += 1);
+        async { Ok(Value::Null) }
+    })
+}
 
 /// A dozen workers with two calls each, one of which fails between them.
 pub(crate) const WORKERS: &str = "
@@ -112,10 +136,10 @@ pub(crate) async fn a_script_without_tools_uses_the_same_fuel_on_every_run_and_u
 
 #[tokio::test(flavor = "multi_thread")]
 async fn calls_are_recorded_in_the_order_in_which_the_script_got_their_answers() {
-    let outcome = support::run(ORDER).await;
-    assert_eq!(outcome.result.unwrap().as_str(), "[10,510,1010]");
-    let waited: Vec<bool> = outcome.calls.windows(2).map(|pair| pair[0].ms <= pair[1].ms).collect();
-    assert_eq!(waited, [true, true], "{:?}", outcome.calls);
+    let outcome = support::run_with(ORDER, &Limits::default(), Arc::new(in_turn())).await;
+    assert_eq!(outcome.result.unwrap().as_str(), r#"["first","second","third"]"#);
+    let calls: Vec<_> = outcome.calls.iter().map(|call| call.tool.as_str()).filter(|tool| *tool != "next").collect();
+    assert_eq!(calls, ["first", "second", "third"], "{:?}", outcome.calls);
 }
 
 /// Scripts of several kinds: only their fuel matters here, not their results.

@@ -62,13 +62,13 @@ fn a_call_has_the_time_that_its_effect_gives_it_where_its_server_sets_none() {
             ("patient", &["echo"], &format!("{READS}\ncall_timeout = '20s'")),
         ],
     );
-    let slow = json!({ "ms": 600 });
     for (server, is_too_slow) in [("reads", true), ("changes", false), ("unknown", false), ("patient", false)] {
+        let slow = json!({ "ms": if is_too_slow { 60_000 } else { 600 } });
         assert_eq!(timed_out(&owner.call(&format!("{server}.slow"), &slow)), is_too_slow, "{server}");
     }
     // Calls of a script pass the same place.
-    let script = "const end = (s) => s.slow({ ms: 600 }).then(() => 'done', (e) => e.message);\n\
-                  return await Promise.all([end(reads), end(changes)])";
+    let script = "const end = (s, ms) => s.slow({ ms }).then(() => 'done', (e) => e.message);\n\
+                  return await Promise.all([end(reads, 60_000), end(changes, 600)])";
     let outcome = owner.belljar(&["run", "--json", "--code", script]).json();
     assert!(outcome["value"][0].as_str().unwrap().contains("did not answer within 150ms"), "{outcome:#}");
     assert_eq!(outcome["value"][1], "done", "{outcome:#}");
@@ -102,11 +102,12 @@ fn a_call_is_made_again_where_its_effect_says_so_and_never_one_that_may_change_s
 #[test]
 fn the_intent_of_a_request_chooses_what_holds_for_its_call() {
     let owner = Owner::new(TIMEOUTS, &[("kid", &["echo"], READS)]);
-    let request =
-        |intent: &str| owner.request(&json!({ "intent": intent, "action": "kid.slow", "params": { "ms": 600 } }));
+    let request = |intent: &str, ms: u64| {
+        owner.request(&json!({ "intent": intent, "action": "kid.slow", "params": { "ms": ms } }))
+    };
     // The tool only reads. A request whose intent is to modify gets the time limit for that.
-    assert!(timed_out(&request("QUERY")));
-    assert!(!timed_out(&request("MODIFY")));
+    assert!(timed_out(&request("QUERY", 60_000)));
+    assert!(!timed_out(&request("MODIFY", 600)));
     // A request that modifies, while it claims only to read, is refused as before.
     let owner = Owner::new(TIMEOUTS, &[("kid", &["echo"], CHANGES)]);
     let refused = owner.request(&json!({ "intent": "QUERY", "action": "kid.slow", "params": { "ms": 0 } }));

@@ -106,7 +106,10 @@ fn a_filter_that_goes_wrong_is_stopped_and_the_script_gets_the_whole_result() {
         "const found = {{}};
          for (const mode of {modes:?}) {{
              found[mode] = (await kid.echo({{ mode, value: 1 }})).mode;
-             found[mode + ' and then'] = await kid.echo({{ value: [mode] }});
+             // A new process that takes long to start costs a result its filter.
+             let next;
+             for (let i = 0; i < 5 && !Array.isArray(next); i++) next = await kid.echo({{ value: [mode] }});
+             found[mode + ' and then'] = next;
          }}
          found.none = await kid.echo({{ mode: 'none' }});
          found.large = (await kid.echo({{ value: 'x'.repeat(1e6) }})).length;

@@ -418,7 +418,7 @@ fn a_server_that_is_told_to_end_answers_what_it_has_begun() {
         &served.token,
         "await demo.create_issue({ project: 'comet', title: 'begun' });
          while ((await demo.search_issues({ query: 'goes on' })).total === 0) {
-             await new Promise((done) => setTimeout(done, 10));
+             await new Promise((done) => setTimeout(done, 100));
          }
          await new Promise((done) => setTimeout(done, 500));
          return 'answered'",
@@ -459,7 +459,7 @@ fn a_reload_brings_new_servers_and_drops_no_run_and_a_wrong_configuration_change
     let running = served.run(
         &served.token,
         &format!(
-            "await old.create_issue({{ project: 'comet', title: 'begun before' }}); {} while (!({})) await new Promise((done) => setTimeout(done, 10));
+            "await old.create_issue({{ project: 'comet', title: 'begun before' }}); {} while (!({})) await new Promise((done) => setTimeout(done, 100));
              return (await old.search_issues({{ query: 'begun before' }})).total",
             note("begun"),
             noted("reloaded")

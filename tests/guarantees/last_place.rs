@@ -74,11 +74,11 @@ async fn a_script_that_never_ends_is_seen_at_its_line() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_limit_on_what_a_script_does_names_the_line() {
-    let second = Duration::from_secs(1);
+    let three = Duration::from_secs(3);
     let base = Limits::default();
     for (source, line, limits, name) in [
-        ("const a = 1;\nwhile (a) {}", 2, Limits { compute: second, ..base.clone() }, "compute"),
-        ("const a = 1;\nwhile (a) {}", 2, Limits { timeout: second, ..base.clone() }, "timeout"),
+        ("const a = 1;\nwhile (a) {}", 2, Limits { compute: three, ..base.clone() }, "compute"),
+        ("const a = 1;\nwhile (a) {}", 2, Limits { timeout: three, ..base.clone() }, "timeout"),
         (
             "const a = [];\nfor (;;)\n  a.push({ a: 1 });",
             3,
@@ -102,7 +102,7 @@ async fn without_limits_an_endless_loop_ends_in_ten_seconds_of_compute() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_script_that_waits_is_seen_at_the_first_call_that_has_no_answer() {
-    let limits = Limits { timeout: Duration::from_secs(1), ..Limits::default() };
+    let limits = Limits { timeout: Duration::from_secs(3), ..Limits::default() };
     for (source, line) in [
         ("await box.echo({});\nawait box.wait({\n  ms: 60000,\n});\nawait box.echo({});", 2),
         ("await Promise.all([\n  box.echo({}),\n  box.wait({ ms: 60000 }),\n  box.echo({}),\n]);", 3),
@@ -116,7 +116,7 @@ async fn a_script_that_waits_is_seen_at_the_first_call_that_has_no_answer() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_script_that_computes_while_a_call_is_under_way_is_seen_where_it_computes() {
-    let limits = Limits { compute: Duration::from_secs(1), ..Limits::default() };
+    let limits = Limits { compute: Duration::from_secs(3), ..Limits::default() };
     let error = ended("const slow = box.wait({ ms: 60000 });\nwhile (slow) {}", &limits).await;
     assert_eq!(error.line, Some(2), "{error:#?}");
 }
@@ -124,9 +124,9 @@ async fn a_script_that_computes_while_a_call_is_under_way_is_seen_where_it_compu
 #[tokio::test(flavor = "multi_thread")]
 async fn a_replay_sees_the_script_at_the_same_place() {
     let fuel = Limits { fuel: FUEL, ..Limits::default() };
-    let compute = Limits { compute: Duration::from_millis(200), ..Limits::default() };
+    let compute = Limits { compute: Duration::from_millis(500), ..Limits::default() };
     let waits = "await box.echo({});\nawait box.wait({ ms: 60000 });";
-    let timeout = Limits { timeout: Duration::from_secs(1), ..Limits::default() };
+    let timeout = Limits { timeout: Duration::from_secs(3), ..Limits::default() };
     let endless = ENDLESS.iter().flat_map(|(source, _)| [(*source, &fuel), (*source, &compute)]);
     for (source, limits) in endless.chain([(waits, &timeout)]) {
         let program = Program::new(source).with_recording(ByteSize::mib(16));

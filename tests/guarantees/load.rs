@@ -74,13 +74,13 @@ fn of_more_clients_than_there_is_room_for_each_run_is_made_once_and_answered() {
 
 #[test]
 fn a_run_of_one_principal_does_not_wait_for_all_those_that_another_has_queued() {
-    const QUEUED: usize = 20;
+    const QUEUED: usize = 10;
     let terminal = Terminal::new();
     let bob = token(&terminal, &["add", "bob"]);
     let (served, file) = served_at(terminal, 1, 64);
     let flood: Vec<_> = (0..QUEUED)
         .map(|run| {
-            let code = "await new Promise((done) => setTimeout(done, 150)); await tally.mark({ text: 'ann' })";
+            let code = "await new Promise((done) => setTimeout(done, 800)); await tally.mark({ text: 'ann' })";
             served.run(&served.token, &format!("{code}; return {run}"))
         })
         .collect();

@@ -52,7 +52,7 @@ fn of_all_that_official_clients_do_with_a_form_an_explicit_word_alone_sends_the_
         let received = terminal.folder.path().join("received");
         std::fs::create_dir(&received).unwrap();
         let config = format!(
-            "[approvals]\nhold = '3s'\n[servers.kid]\ncommand = '{}'\nargs = ['record', '{}']\n",
+            "[approvals]\nhold = '8s'\n[servers.kid]\ncommand = '{}'\nargs = ['record', '{}']\n",
             child().display(),
             received.display()
         );

@@ -83,7 +83,7 @@ async fn every_program_of_the_determinism_tests_is_repeated_exactly_in_a_new_pro
     let terminal = support::Terminal::new();
     let mut programs: Vec<(&str, ToolSet)> = Vec::new();
     programs.extend(determinism::KINDS.map(|(_, source)| (source, support::tools())));
-    programs.extend([(determinism::WORDS, support::tools()), (determinism::ORDER, support::tools())]);
+    programs.extend([(determinism::WORDS, support::tools()), (determinism::ORDER, determinism::in_turn())]);
     for source in [determinism::SCRIPT, determinism::SCRIPT, determinism::WORKERS, determinism::WORKERS] {
         programs.push((source, determinism::tools(0, at_random)));
     }

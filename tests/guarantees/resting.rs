@@ -343,7 +343,7 @@ async fn a_run_whose_time_is_over_goes_on_with_an_error() {
         desk: None,
         by_command: true,
         allow_yes: false,
-        wait: Duration::from_secs(2),
+        wait: Duration::from_secs(6),
         hold: Duration::ZERO,
         max_resting: ByteSize::mib(1),
     };
@@ -353,7 +353,7 @@ async fn a_run_whose_time_is_over_goes_on_with_an_error() {
     // It waits itself until that is over.
     let approvals = Approvals { hold: LONG, ..approvals };
     let error = resume(&gateway.with_approvals(approvals), run).await.result.unwrap_err();
-    assert!(error.message.contains("the owner was asked and did not decide within 2 s"), "{error}");
+    assert!(error.message.contains("the owner was asked and did not decide within 6 s"), "{error}");
     assert_eq!(house.owner.question_states(vec![id]).await.unwrap()[0].1, State::Expired);
     assert!(house.sent().is_empty());
 }

@@ -57,7 +57,7 @@ pub(crate) async fn a_call_that_is_not_awaited_ends_before_the_run_does() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_was_under_way_when_a_limit_ended_the_run_is_named() {
-    let limits = Limits { timeout: Duration::from_secs(2), ..Limits::default() };
+    let limits = Limits { timeout: Duration::from_secs(5), ..Limits::default() };
     let outcome = support::run_with("await box.wait({ ms: 60000 })", &limits, Arc::new(support::tools())).await;
     let call = &outcome.calls[0];
     assert!(!call.ok && call.error.as_ref().unwrap().contains("may have taken effect"), "{call:?}");
@@ -80,7 +80,7 @@ pub(crate) async fn a_run_that_ends_early_aborts_its_calls() {
             std::future::pending().await
         }
     });
-    let limits = Limits { timeout: Duration::from_secs(2), ..Limits::default() };
+    let limits = Limits { timeout: Duration::from_secs(5), ..Limits::default() };
     let source = "await Promise.all([box.hang(), box.hang(), box.hang()])";
     support::run_with(source, &limits, Arc::new(tools)).await.result.unwrap_err();
     // The runtime drops aborted tasks at its next turn.
@@ -95,7 +95,7 @@ pub(crate) async fn a_run_that_ends_early_aborts_its_calls() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn race_and_any_go_on_with_the_first_answer() {
-    assert_eq!(support::value("await Promise.race([box.wait({ ms: 5 }), box.wait({ ms: 300 })])").await, 5);
+    assert_eq!(support::value("await Promise.race([box.wait({ ms: 5 }), box.wait({ ms: 3000 })])").await, 5);
     let source = "await Promise.any([box.fail({}), box.wait({ ms: 5 })])";
     assert_eq!(support::value(source).await, 5);
     let source = "(await Promise.allSettled([box.fail({}), box.echo({ a: 1 })])).map(each => each.status)";

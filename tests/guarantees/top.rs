@@ -73,7 +73,8 @@ impl Person {
 
     /// Reads to the end, and checks that the terminal is as it was before.
     ///
-    /// The code is looked for in what was written: what follows it fills a small screen, where nobody sees the code.
+    /// The code is looked for in what was written: what follows it fills a small screen, and pushes
+    /// it off.
     fn has_it_back(mut self) {
         let mut rest = Vec::new();
         self.script.stdout.as_mut().unwrap().read_to_end(&mut rest).unwrap();

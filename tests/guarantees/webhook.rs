@@ -119,9 +119,8 @@ fn an_address_of_the_owners_is_told_what_waits_once_and_what_it_answers_decides_
     // It works again at the second attempt, and answers with a word that approves.
     let address = Address::new(&["503 Busy", "200 OK"]);
     let (terminal, config) = address.terminal("", "");
-    let run = ["run", "--code", BOTH, "--json", "--no-daemon", "--config", &config];
-    let answer = Answer::of(terminal.command(&run).output().unwrap());
-    assert_eq!(answer.code, 4, "{answer:?}");
+    let mut client = Client::of(&terminal, &config, json!({}));
+    client.execute(BOTH);
     let (first, second) = (address.next(), address.next());
     assert_eq!(first.body, second.body);
     assert_eq!(first.header("belljar-delivery"), second.header("belljar-delivery"), "it is the same message");
@@ -136,7 +135,7 @@ fn an_address_of_the_owners_is_told_what_waits_once_and_what_it_answers_decides_
     assert_eq!(ids, told_ids);
     for (key, value) in [
         ("event", json!("approval")),
-        ("run", answer.json()["run"].clone()),
+        ("run", waits[0]["run"].clone()),
         ("server", json!("demo")),
         ("tool", json!("update_issue")),
         ("rule", json!("closing")),

@@ -40,7 +40,7 @@ export const checks = {
 
   "an id may be a text, and no two runs that go on have one": async (carrier) => {
     const client = await hello(carrier);
-    const first = client.ask("run", { code: "await new Promise((r) => setTimeout(r, 300))" }, "x");
+    const first = client.ask("run", { code: "await new Promise((r) => setTimeout(r, 3000))" }, "x");
     client.send({ id: "x", method: "run", params: { code: "1" } });
     const answer = await first;
     const second = await Promise.race([first, client.stray()]);
@@ -96,7 +96,7 @@ export const checks = {
     const client = await hello(carrier);
     const off = [];
     const { result } = await client.run(
-      { code: "await Promise.all([f(1), f(2)])", functions: one, limits: { timeout: "2s" } },
+      { code: "await Promise.all([f(1), f(2)])", functions: one, limits: { timeout: "5s" } },
       () => {},
       (note) => off.push(note.params.id),
     );

@@ -164,7 +164,7 @@ async function checks() {
   check(still.structuredContent.value === true, `a cancelled script goes on: ${shown(still.structuredContent)}`);
 
   const told = [];
-  const long = await call("execute_code", { code: `${nap(7_000)} return "rested"` }, { onprogress: (progress) => told.push(progress) });
+  const long = await call("execute_code", { code: `${nap(12_000)} return "rested"` }, { onprogress: (progress) => told.push(progress) });
   check(long.structuredContent.value === "rested", `a long script failed: ${shown(long.structuredContent)}`);
   check(told.length >= 1 && told[0].progress >= 5 && told[0].message, `the progress of a long script is another: ${shown(told)}`);
 

@@ -19,7 +19,7 @@ const Transport = second ? (await import("@modelcontextprotocol/client/stdio")).
 const mode = ["legacy", "auto"].includes(NEGOTIATION) ? NEGOTIATION : { pin: NEGOTIATION };
 const PATIENCE_MS = 60_000;
 // Longer than a run keeps its slot.
-const SILENCE_MS = 10_000;
+const SILENCE_MS = 15_000;
 
 // What clients do with a form.
 const ways = {

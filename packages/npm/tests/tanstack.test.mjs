@@ -138,7 +138,7 @@ describe("isolate-driver.test.ts: time-outs", () => {
     const started = deferred();
     const context = await contextOf({ never: () => (started.resolve(), new Promise(() => {})) }, { timeout: 2_000 });
     const execution = context.execute("await never({}); return 1;");
-    await started.promise;
+    await Promise.race([started.promise, execution]);
     const [result] = await Promise.all([execution, context.dispose()]);
     assert.equal(result.error.name, "TimeoutError");
   });
@@ -192,7 +192,7 @@ describe("isolate-driver.test.ts: dispose", () => {
 
   test("a call that lost a race does not keep the context", async () => {
     const slow = deferred();
-    const context = await contextOf({ fast: async () => "fast", slow: () => slow.promise }, { timeout: 2_000 });
+    const context = await contextOf({ fast: async () => "fast", slow: () => slow.promise }, { timeout: 20_000 });
     const execution = context.execute("return await Promise.race([slow({}), fast({})])");
     // belljar waits for calls that are under way when a program returns.
     slow.resolve("late");

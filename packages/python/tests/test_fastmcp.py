@@ -292,9 +292,9 @@ async def test_provider_applies_default_limits_unless_the_owner_allows_less(
 ) -> None:
     assert BelljarSandbox().limits is None
     settings = tmp_path / "belljar.toml"
-    settings.write_text('[limits]\ncompute = "100ms"\n')
+    settings.write_text('[limits]\ncompute = "2s"\n')
     async with Belljar(arguments=["--config", str(settings)]) as jar:
-        with pytest.raises(ToolError, match=r"(?i)100\s?ms"):
+        with pytest.raises(ToolError, match="longer than 2000 ms"):
             await BelljarSandbox(jar).run("for (;;);")
         assert await BelljarSandbox(jar).run("return 1 + 2") == 3
     settings.write_text("[limits]\ntimeout = '1day'\ncall = '2days'\n")

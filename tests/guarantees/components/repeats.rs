@@ -149,13 +149,13 @@ const OPEN: &str = "(local $set i32) (local.set $set (call $set))
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_that_is_ended_with_calls_open_is_repeated() {
     let waits = with_calls(&format!("{OPEN} (call $take (local.get $set)) unreachable"));
-    let short = Limits { timeout: Duration::from_secs(2), ..Limits::default() };
+    let short = Limits { timeout: Duration::from_secs(5), ..Limits::default() };
     let outcome = repeated(&waits, &short).await;
     assert_eq!((kind(&outcome), called(&outcome)), (ErrorKind::Timeout, vec![("stall", false)]));
     let computes = with_calls(&format!(
         "{OPEN} (drop (call $fail (i32.const 3072))) (call $give_up (call $stall)) (loop $again (br $again)) unreachable"
     ));
-    let limits = Limits { fuel: u64::MAX / 2, compute: Duration::from_millis(500), ..Limits::default() };
+    let limits = Limits { fuel: u64::MAX / 2, compute: Duration::from_secs(3), ..Limits::default() };
     let outcome = recorded_with(&computes, &limits).await;
     let ceiling = Limits { fuel: u64::MAX, ..Limits::default() };
     let again = components().replay(&compiled(&computes).unwrap(), &recording(&outcome), &ceiling).await;

@@ -29,7 +29,7 @@ const AT_ONCE: usize = 4;
 /// repeated program by program.
 const IN_A_RUN: usize = 25;
 /// The compute limit: such programs take milliseconds, and a reduced one may never end.
-const COMPUTE: Duration = Duration::from_secs(5);
+const COMPUTE: Duration = Duration::from_secs(20);
 /// Characters of a text in a message.
 const SHOWN: usize = 600;
 

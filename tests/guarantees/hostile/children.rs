@@ -45,10 +45,11 @@ process.stdin.on("data", (data) => {
 });
 "#;
 
-/// A configuration with the child above, as server `odd`.
+/// A configuration with the child above, as server `odd`. A call may take long enough for an answer
+/// of megabytes, and one is never answered.
 fn config(terminal: &Terminal) -> String {
     let child = terminal.file("child.js", CHILD);
-    let text = format!("[limits]\ncall = '2s'\n[servers.odd]\ncommand = 'node'\nargs = ['{}']\n", child.display());
+    let text = format!("[limits]\ncall = '10s'\n[servers.odd]\ncommand = 'node'\nargs = ['{}']\n", child.display());
     terminal.file("belljar.toml", text).to_str().unwrap().to_owned()
 }
 

@@ -9,7 +9,7 @@ use std::{
 use serde_json::{Value, json};
 
 use crate::{
-    cancellation::{ended, started},
+    cancellation::{ended_after, started},
     daemon::Shell,
     support::Terminal,
 };
@@ -184,8 +184,7 @@ pub(crate) fn what_a_model_reads_and_a_daemon_logs_of_a_failed_server_has_no_sec
             json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": { "name": tool, "arguments": arguments } }),
         );
     }
-    drop(stdin);
-    let answer = ended(server);
+    let answer = ended_after(1 + 4, server, stdin);
     assert_silent(&answer.stdout, "serve");
     assert_silent(&answer.stderr, "serve's log");
     assert!(answer.stdout.matches("[redacted]").count() >= 4, "{answer:#?}");

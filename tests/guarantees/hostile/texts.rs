@@ -6,7 +6,7 @@ use std::io::Write as _;
 use serde_json::{Value, json};
 
 use crate::{
-    cancellation::{ended, started},
+    cancellation::{ended_after, started},
     daemon::Shell,
     support::{Answer, Terminal, on_a_terminal},
 };
@@ -259,8 +259,7 @@ pub(crate) fn no_text_forges_a_line_before_a_model() {
             json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": { "name": tool, "arguments": arguments } }),
         );
     }
-    drop(stdin);
-    let answer = ended(server);
+    let answer = ended_after(1 + calls.len(), server, stdin);
     let mut answered = 0;
     for line in answer.stdout.lines() {
         let message: Value = serde_json::from_str(line).unwrap();

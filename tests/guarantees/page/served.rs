@@ -202,6 +202,6 @@ fn an_open_page_does_not_hold_up_the_end_of_the_server() {
     browser.until("document.getElementById('link').textContent === 'live'");
     served.signal("-TERM");
     assert!(served.child.wait().unwrap().success());
-    let said: Vec<String> = served.said.try_iter().collect();
+    let said: Vec<String> = served.said.iter().collect();
     assert!(!said.iter().any(|line| line.contains("did not end in time")), "{said:?}");
 }

@@ -199,7 +199,7 @@ async fn sessions_are_bounded_in_all_and_by_principal() {
 #[tokio::test]
 async fn an_idle_session_ends_and_a_call_in_flight_keeps_its_own_also_without_its_stream() {
     for stream_stays in [true, false] {
-        let mut served = Served::with(|limits| limits.idle = SHORT * 10).await;
+        let mut served = Served::with(|limits| limits.idle = SHORT * 40).await;
         let session = served.begin(&served.ann).await;
         let mut wire = served.connect().await;
         wire.post(&served.ann, &in_session(&session), &call(1, "wait")).await;

@@ -208,12 +208,17 @@ async fn runs_of_a_server_are_found_in_one_pass_however_many_tools_it_has() {
         let runs: Vec<u64> = runs.iter().map(|run| run.run.bits()).collect();
         (runs, began.elapsed())
     };
-    let (latest, by_one) = of("one", None).await;
+    let (latest, mut by_one) = of("one", None).await;
     let last = (first + RUNS - 1).cast_unsigned();
     assert_eq!(latest, [last - 1, last - 3, last - 5, last - 7, last - 9]);
     assert_eq!(of("one", Some("9")).await.0, latest);
-    let (of_many, by_many) = of("many", None).await;
+    let (of_many, mut by_many) = of("many", None).await;
     assert_eq!(of_many, latest, "the latest first, each once");
+    // The fastest of some, since anything may come between.
+    for _ in 0..5 {
+        by_one = by_one.min(of("one", None).await.1);
+        by_many = by_many.min(of("many", None).await.1);
+    }
     assert!(by_many < by_one * 50, "{by_many:?} for 3,000 tools, {by_one:?} for one");
 }
 
