@@ -37,7 +37,8 @@ pub(crate) struct HookArguments {
     /// The client's name for the event: PreToolUse, BeforeTool or SessionStart.
     #[arg(required = true)]
     event: Option<String>,
-    /// How long to wait for the daemon before a tool call. After that, the agent goes on.
+    /// How long to wait for the daemon before a tool call, and for the client's input if this is
+    /// more than a second. After that, the agent goes on.
     #[arg(long, value_name = "DURATION", default_value = "50ms", value_parser = arguments::duration)]
     wait: Duration,
     #[command(flatten)]
