@@ -36,8 +36,12 @@ lines.on("line", (line) => {
 pub(crate) fn a_child_whose_tools_change_without_end_is_asked_for_them_seldom_and_costs_no_memory() {
     let terminal = Terminal::new();
     let server = terminal.file("changing.cjs", CHANGING);
-    let servers = json!({ "mcpServers": { "changing": { "command": node(), "args": [server] } } });
-    let config = terminal.file("mcp.json", servers.to_string());
+    // Reading a flood takes as long as the machine is slow.
+    let config = format!(
+        "[limits]\ntimeout = '5m'\nwait = '5m'\ncall = '5m'\n[servers.changing]\ncommand = {:?}\nargs = [{server:?}]\n",
+        node()
+    );
+    let config = terminal.file("belljar.toml", config);
     let mut client = Client::connected(terminal.command(&["serve", "--config", config.to_str().unwrap()]));
     client.begins_to_be_measured();
     for _ in 0..5 {
