@@ -41,6 +41,6 @@ pub(super) fn read(wait: Duration) -> Result<Vec<u8>, String> {
         }
         Ok(Ok(input)) => Ok(input),
         Ok(Err(error)) => Err(format!("the input cannot be read: {error}")),
-        Err(_) => Err(format!("the input has not ended for {} s", patience.as_secs())),
+        Err(_) => Err(format!("the input has not ended for {} s", patience.as_secs_f64())),
     }
 }
