@@ -32,7 +32,7 @@ use tokio_tungstenite::{
 /// A client that has sent no frame for this long is sent a ping, and has as long again to answer.
 const SILENCE: Duration = Duration::from_secs(60);
 /// How long a client has to read why its connection is closed. It may still be writing meanwhile.
-const LAST_READ: Duration = Duration::from_secs(5);
+const LAST_READ: Duration = Duration::from_secs(2);
 /// The most bytes that it may still write, which nobody reads.
 const UNREAD_BYTES: usize = 64 << 20;
 /// How many of those bytes are read at once.

@@ -78,13 +78,12 @@ pub(crate) const DEATH_WAIT: Duration = Duration::from_secs(6);
 pub(crate) const STDIN_GRACE: Duration = Duration::from_millis(1_000);
 /// How long its group may take after SIGTERM.
 pub(crate) const TERM_GRACE: Duration = Duration::from_millis(1_500);
-/// How long the kernel, and a supervisor that reports the end, may take after SIGKILL. A supervisor
-/// that is killed too early leaves behind what left the child's group.
-pub(crate) const KILL_WAIT: Duration = Duration::from_millis(1_500);
+/// How long the kernel may take after SIGKILL.
+pub(crate) const KILL_WAIT: Duration = Duration::from_millis(500);
 /// How long helpers that outlive their leader may take after SIGTERM.
 pub(crate) const HELPER_GRACE: Duration = Duration::from_millis(300);
 /// All of the above for one child, with room to spare. Children are stopped in parallel.
-pub(crate) const STOP_LIMIT: Duration = Duration::from_secs(8);
+pub(crate) const STOP_LIMIT: Duration = Duration::from_millis(4_500);
 
 /// Questions of all children to the client of one run. More than a person sits through.
 pub(crate) const QUESTIONS_PER_RUN: usize = 20;
