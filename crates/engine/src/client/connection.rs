@@ -78,6 +78,8 @@ impl Connection {
     pub(crate) async fn greet(&self, hello: Vec<u8>, from: &mut Receiver) -> Result<Greeting, Lost> {
         self.outbox.send(hello);
         tokio::select! {
+            // As in `serve`.
+            biased;
             greeting = Self::greeting(from) => greeting,
             lost = self.flushed() => Err(lost),
         }

@@ -59,7 +59,8 @@ async fn a_helper_of_a_child_that_was_killed_is_ended_too() {
 
 #[tokio::test]
 async fn a_healthy_child_ends_by_itself_when_its_input_ends() {
-    // One of some ends before a signal would be sent: a child may get no processor for a second.
+    // At least one of ten ends before a signal would be sent: a child may get no processor for a
+    // second.
     let mut times = Vec::new();
     for _ in 0..10 {
         let upstream = child(&["echo"]);
