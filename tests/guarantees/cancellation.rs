@@ -5,7 +5,7 @@ use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},
     path::Path,
     process::{Child, ChildStdin, Stdio},
-    sync::mpsc::{Receiver, channel},
+    sync::mpsc::{Receiver, RecvTimeoutError, channel},
     thread,
     time::{Duration, Instant},
 };
@@ -65,6 +65,13 @@ pub(crate) fn ended_after(answers: usize, mut server: Child, stdin: ChildStdin) 
         stderr.read_to_string(&mut log).unwrap();
         log
     });
+    // A server that does not answer is killed, which ends its output.
+    let (id, (over, is_over)) = (server.id(), channel::<()>());
+    thread::spawn(move || {
+        if is_over.recv_timeout(3 * AMPLE) == Err(RecvTimeoutError::Timeout) {
+            send("KILL", id);
+        }
+    });
     let (mut said, mut answered) = (String::new(), 0);
     while answered < answers {
         let start = said.len();
@@ -74,6 +81,7 @@ pub(crate) fn ended_after(answers: usize, mut server: Child, stdin: ChildStdin) 
     }
     drop(stdin);
     stdout.read_to_string(&mut said).unwrap();
+    drop(over);
     let code = server.wait().unwrap().code().unwrap_or(-1);
     Answer { code, stdout: said, stderr: logging.join().unwrap() }
 }

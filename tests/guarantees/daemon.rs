@@ -564,7 +564,9 @@ fn what_a_child_asks_is_in_the_task_of_its_run_where_the_client_takes_no_request
     let created = ask(1, "tools/call", json!({ "name": "execute_code", "arguments": { "code": code } }));
     let id = created["taskId"].as_str().unwrap_or_else(|| panic!("{created:#}"));
     let mut task = ask(2, "tasks/get", json!({ "taskId": id }));
+    let asked = Instant::now();
     while task["status"] == "working" {
+        assert!(asked.elapsed() < AMPLE, "{task:#}");
         task = ask(2, "tasks/get", json!({ "taskId": id }));
     }
     assert_eq!(task["status"], "input_required", "{task:#}");

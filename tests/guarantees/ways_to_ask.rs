@@ -1,7 +1,7 @@
 //! A rule names the ways in which its owner is asked, and a decision that is made in another way
 //! does not count.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use belljar_approvals::{By, Change, Channel, Desk, Refusal};
 use belljar_gateway::Approvals;
@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use crate::{
     approvals::{DESK, House},
     approvals_by_command::{CLOSE, Client, Person, asking, waiting},
+    cancellation::AMPLE,
     support::{Answer, Terminal},
 };
 
@@ -120,11 +121,13 @@ fn a_form_is_shown_only_where_the_rule_names_forms_and_the_command_decides_only_
     let outcome = &answer["result"]["structuredContent"];
     assert_eq!(outcome["value"], "closed", "no form came first: {answer:#}");
     // A call that only reads is kept with the end of its run, which follows the answer.
+    let asked = Instant::now();
     let run = loop {
         let run = terminal.belljar(&["runs", "show", outcome["run"].as_str().unwrap(), "--json"]).json();
         if run["calls"].as_array().unwrap().len() == 2 {
             break run;
         }
+        assert!(asked.elapsed() < AMPLE, "{run:#}");
     };
     assert_eq!(run["calls"][1]["decided_by"], "unattended", "{run:#}");
     let shown = terminal.belljar(&["runs", "show", outcome["run"].as_str().unwrap()]).stdout;

@@ -24,8 +24,8 @@ async fn shutdown_leaves_no_process_behind_not_even_a_stubborn_grandchild() {
     assert!(all.iter().all(|pid| is_running(*pid)));
     let begun = Instant::now();
     upstream.shutdown().await;
-    assert!(begun.elapsed() < AMPLE, "{:?}", begun.elapsed());
-    all.retain(|pid| !is_gone_within(*pid, AMPLE));
+    assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+    all.retain(|pid| is_running(*pid));
     assert_eq!(all, Vec::<u32>::new());
     assert!(upstream.status().iter().all(|status| status.state == ServerState::Cold && status.pid.is_none()));
 }
@@ -59,20 +59,17 @@ async fn a_helper_of_a_child_that_was_killed_is_ended_too() {
 
 #[tokio::test]
 async fn a_healthy_child_ends_by_itself_when_its_input_ends() {
-    // At least one of ten ends before a signal would be sent: a child may get no processor for a
-    // second.
+    // Any of them may get no processor for a second, but not all.
     let mut times = Vec::new();
-    for _ in 0..10 {
+    for _ in 0..3 {
         let upstream = child(&["echo"]);
         upstream.tools("child").await.expect("it starts");
         let begun = Instant::now();
         upstream.shutdown().await;
-        if begun.elapsed() < Duration::from_millis(900) {
-            return;
-        }
         times.push(begun.elapsed());
     }
-    panic!("a signal was waited for: {times:?}");
+    let shortest = times.iter().min().expect("three of them");
+    assert!(*shortest < Duration::from_millis(900), "a signal was waited for: {times:?}");
 }
 
 #[tokio::test]
@@ -97,8 +94,8 @@ async fn a_shutdown_breaks_off_a_start() {
     let (started, ()) = tokio::join!(upstream.tools("child"), upstream.shutdown());
     let fault = started.expect_err("it was broken off");
     assert!(matches!(&*fault, StartError::ShuttingDown), "{fault:?}");
-    assert!(begun.elapsed() < AMPLE);
-    assert!(is_gone_within(pid, AMPLE));
+    assert!(begun.elapsed() < Duration::from_secs(5));
+    assert!(!is_running(pid));
 }
 
 #[tokio::test]
@@ -136,8 +133,8 @@ async fn a_helper_that_left_the_group_is_found_by_the_supervisor() {
     assert!(all.len() == 2 && all.iter().all(|pid| is_running(*pid)));
     let begun = Instant::now();
     upstream.shutdown().await;
-    assert!(begun.elapsed() < AMPLE, "{:?}", begun.elapsed());
-    all.retain(|pid| !is_gone_within(*pid, AMPLE));
+    assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+    all.retain(|pid| is_running(*pid));
     assert_eq!(all, Vec::<u32>::new());
 }
 
@@ -150,7 +147,7 @@ async fn nothing_is_left_without_a_supervisor_either_as_long_as_it_stays_in_the_
     upstream.tools("child").await.expect("it starts");
     let mut all = pids(&file);
     upstream.shutdown().await;
-    all.retain(|pid| !is_gone_within(*pid, AMPLE));
+    all.retain(|pid| is_running(*pid));
     assert_eq!(all, Vec::<u32>::new());
 }
 
